@@ -27,7 +27,6 @@ struct ctl_option {
 	const char *help;
 };
 
-/* The options of every command. */
 extern const struct ctl_option ctl_global_options[];
 
 struct ctl;
@@ -36,13 +35,13 @@ struct ctl_command {
 	const char *name, *alias; /* alias: or NULL */
 	const char *summary;      /* one line, no full stop */
 	const char *args; /* as in usage: "STUDY [TRIAL...]"; words: kinds[] of cmd-complete.c */
-	int min_args, max_args;           /* max -1: any number */
-	unsigned formats;                 /* mask of CTL_FORMAT_BIT() */
-	bool hidden;                      /* not listed in help */
-	const struct ctl_option *options; /* or NULL */
-	bool has_mechanism_options;       /* also has ctl_mechanism_options() */
-	const char *help;                 /* paragraphs, without indentation */
-	const char *examples;             /* "command\n  what it does\n..." */
+	int min_args, max_args; /* max -1: any number */
+	unsigned formats;       /* mask of CTL_FORMAT_BIT() */
+	bool hidden;            /* not listed in help */
+	const struct ctl_option *options;
+	bool has_mechanism_options; /* also has ctl_mechanism_options() */
+	const char *help;           /* paragraphs, without indentation */
+	const char *examples;       /* "command\n  what it does\n..." */
 	/* Returns DP_OK, or a code with a sentence in *err. Sets ctl->error_reported if it has
 	 * already reported the failure in full. */
 	int (*run)(struct ctl *ctl, struct dp_err *err);
@@ -65,11 +64,11 @@ struct ctl {
 	const struct ctl_command *command;
 	enum ctl_format format;
 	bool quiet;
-	bool color;         /* allowed if the stream is a terminal */
-	bool raw;           /* do not escape control characters on a terminal */
-	bool utf8;          /* the terminal supports UTF-8 */
+	bool color; /* allowed if the stream is a terminal */
+	bool raw;   /* do not escape control characters on a terminal */
+	bool utf8;
 	const char *socket; /* --socket; NULL: the default paths */
-	int argc;           /* positional arguments */
+	int argc;
 	char **argv;
 	struct ctl_given_option *given_options; /* in command-line order */
 	size_t n_given_options;

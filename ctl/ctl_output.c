@@ -87,8 +87,6 @@ size_t ctl_utf8_partial_len(const char *text, size_t len)
 	return 0;
 }
 
-/* ---- streams ---- */
-
 /* Records a failed write of data. ctl_flush() reports it at the end of the command. */
 static void out_record_failure(struct ctl *ctl, int errnum)
 {
@@ -288,8 +286,6 @@ void ctl_print_error(struct ctl *ctl, const struct dp_err *err)
 	err_stream_puts(ctl, dp_buf_text(&text));
 	dp_buf_free(&text);
 }
-
-/* ---- terminals ---- */
 
 const char *ctl_style_on(enum ctl_style style, bool color)
 {

@@ -13,7 +13,7 @@
 
 enum {
 	HELP_COLUMNS = 80,
-	NAME_COLUMNS = 12 /* width of command names in lists */
+	NAME_COLUMNS = 12
 };
 
 void ctl_format_usage(const struct ctl_command *command, struct dp_buf *out)
@@ -155,8 +155,6 @@ void ctl_help_command(struct ctl *ctl, const struct ctl_command *command)
 	ctl_print_buf(ctl, &out);
 }
 
-/* ---- `help` ---- */
-
 static int cmd_help_run(struct ctl *ctl, struct dp_err *err)
 {
 	const struct ctl_command *command;
@@ -183,9 +181,6 @@ const struct ctl_command ctl_cmd_help = {
 	.run = cmd_help_run,
 };
 
-/* ---- man page ---- */
-
-/* Escapes characters that are special in roff. */
 static void roff_escape(struct dp_buf *out, const char *text)
 {
 	bool line_start = true;

@@ -18,7 +18,6 @@ static void draft_end_text(struct option_draft *d)
 	dp_buf_putc(&d->text, '\0');
 }
 
-/* Does a mechanism before the k-th have this key? */
 static bool key_seen(size_t k, const char *key)
 {
 	for (size_t i = 0; i < k; i++)
@@ -52,7 +51,6 @@ static void draft_add_arg(struct option_draft *d, const struct dp_privacy_key *k
 	draft_end_text(d);
 }
 
-/* Returns the brief of a key of the k-th mechanism, or NULL. */
 static const char *key_brief(size_t k, const char *key)
 {
 	const struct dp_privacy_key *row = dp_privacy_key_find(dp_mechanisms[k], key);

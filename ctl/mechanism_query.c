@@ -1,5 +1,4 @@
-/* mechanism_query.c - reads the mechanism options of `epsilon` and `noise` and prints
- * assumptions. */
+/* mechanism_query.c - reads the mechanism options of `epsilon` and `noise`. */
 #include "ctl/mechanism_query.h"
 
 #include "base/buf.h"

@@ -39,7 +39,7 @@ int ctl_parse_format_name(const char *name)
 
 struct getopt_tables { /* (count) rows: the command's options, then the global ones */
 	const struct ctl_option **options;
-	const char **names; /* for suggestions; NULL-terminated */
+	const char **names;
 	struct option *long_options;
 	char *short_options;
 	size_t count;
@@ -151,7 +151,7 @@ static int check_option_choice(const struct ctl_option *o, const char *value, st
 	size_t n = 0;
 
 	words = rest = dp_strdup(o->arg);
-	list = dp_calloc(strlen(o->arg) / 2 + 2, sizeof *list); /* plus the final NULL */
+	list = dp_calloc(strlen(o->arg) / 2 + 2, sizeof *list);
 	while ((word = strsep(&rest, "|")) != NULL) {
 		list[n++] = word;
 		known |= strcmp(word, value) == 0;
@@ -234,7 +234,6 @@ static int apply_global_options(struct ctl *ctl, const struct ctl_command *comma
 	return DP_E_USAGE;
 }
 
-/* Parses the options and records them. */
 static int parse_with_getopt(struct ctl *ctl, const struct getopt_tables *t,
 			     const struct ctl_command *command, int argc, char **argv,
 			     struct dp_err *err)

@@ -5,7 +5,6 @@
 #define DP_CTL_OPTION_PARSER_H
 #include "ctl/ctl_command.h"
 
-/* Parses a command line and runs its command. */
 DP_MUSTCHECK int ctl_dispatch(struct ctl *ctl, int argc, char **argv, struct dp_err *err);
 /* Parses the options of `command` and leaves the other arguments in ctl->argv. command NULL: the
  * options before a command name; stops at the first word. */

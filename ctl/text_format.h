@@ -25,7 +25,6 @@ int ctl_text_width(const char *text);
 /* Appends at most `columns` columns of a text, with an ellipsis if it is cut. Control characters
  * become '?', so that a trainer's message cannot control the terminal. Returns the columns used. */
 int ctl_text_truncate(struct dp_buf *out, const char *text, int columns, bool utf8);
-/* The same without a limit. */
 void ctl_text_sanitize(struct dp_buf *out, const char *text);
 /* Returns how many bytes of a text fit on a line, cut at the last space if there is one. At least
  * one character. */

@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include <sys/types.h>
 
-/* A started browser; all zero: none. */
 struct browser {
 	pid_t pid;               /* of xdg-open; 0: ended */
 	char redirect_file[256]; /* the file passed to it instead of the token; "": none */

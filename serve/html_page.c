@@ -47,8 +47,6 @@ bool page_reply_file(const char *name, const char *known, struct http_reply *a)
 	return true;
 }
 
-/* ---- content without scripts ---- */
-
 static void snapshot_table(const json_t *studies, struct dp_buf *out)
 {
 	const json_t *study;
@@ -83,7 +81,6 @@ static void snapshot_table(const json_t *studies, struct dp_buf *out)
 	dp_buf_puts(out, "</tbody></table>\n");
 }
 
-/* Appends all studies, the one study, or the error. */
 static int snapshot_append(struct daemon_client *daemon, const char *study, struct dp_buf *out)
 {
 	json_t *fields = study ? json_pack("{s:s}", "study", study) : NULL, *ok, *list;

@@ -1,11 +1,9 @@
-/* html_page.h - serves the web page: one HTML file, with a plain table for browsers without
- * scripts. */
+/* html_page.h - serves the web page: an HTML file with a plain table for use without scripts. */
 #ifndef DP_SERVE_HTML_PAGE_H
 #define DP_SERVE_HTML_PAGE_H
 #include "serve/data/daemon_client.h"
 #include "serve/http/http_message.h"
 
-/* A file of serve/page, embedded in the program. */
 struct page_file {
 	const char *name;
 	const unsigned char *data;

@@ -21,13 +21,13 @@
 #include <unistd.h>
 
 enum {
-	STREAMS_MAX = 128,           /* event streams; the other threads are for pages */
-	MHD_MEMORY_BYTES = 32 << 10, /* per connection, for headers */
-	IDLE_TIMEOUT_S = 20,         /* without input or output */
-	BODY_TIMEOUT_S = 15,         /* from the end of the headers to the end of the body */
-	REPLY_TIMEOUT_S = 120,       /* from there to the end of the reply */
-	STREAM_POLL_MS = 1000,       /* how often a stream checks whether its client is gone */
-	POLLS_PER_KEEPALIVE = 15,    /* polls without events before a keepalive */
+	STREAMS_MAX = 128, /* event streams; the other threads are for pages */
+	MHD_MEMORY_BYTES = 32 << 10,
+	IDLE_TIMEOUT_S = 20,      /* without input or output */
+	BODY_TIMEOUT_S = 15,      /* from the end of the headers to the end of the body */
+	REPLY_TIMEOUT_S = 120,    /* from there to the end of the reply */
+	STREAM_POLL_MS = 1000,    /* how often a stream checks whether its client is gone */
+	POLLS_PER_KEEPALIVE = 15, /* polls without events before a keepalive */
 	STREAM_BLOCK_BYTES = 16 << 10,
 };
 
@@ -37,19 +37,16 @@ struct http_server {
 	struct acceptor acceptor; /* its lock protects all connections */
 };
 
-/* A request while it is read. */
 struct exchange {
 	struct http_request request;
 	struct http_reply reply;
 	struct dp_buf body;
-	uint64_t body_bytes; /* bytes of the body, stored or not */
+	uint64_t body_bytes;
 	char peer_address[NI_MAXHOST], local_address[NI_MAXHOST + 2];
-	unsigned n_hosts; /* number of Host headers */
+	unsigned n_hosts;
 	bool headers_read, is_refused, is_invalid;
-	struct dp_err error; /* why the request is invalid */
+	struct dp_err error;
 };
-
-/* ---- connections and timeouts ---- */
 
 static struct conn *get_mhd_conn(struct MHD_Connection *c)
 {
@@ -141,8 +138,6 @@ void http_server_close_slow(struct http_server *server)
 	}
 	pthread_mutex_unlock(&server->acceptor.lock);
 }
-
-/* ---- requests ---- */
 
 /* Formats an address, "::ffff:192.0.2.7" of a dual-stack socket as "192.0.2.7". */
 static void format_address(const struct sockaddr_storage *address, socklen_t len,
@@ -240,8 +235,6 @@ static void read_headers(struct http_server *server, struct exchange *x, struct 
 	q->peer_address = x->peer_address;
 	q->local_address = x->local_address;
 }
-
-/* ---- replies ---- */
 
 struct event_stream {
 	struct http_server *server;
@@ -440,8 +433,6 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **context,
 	free(x);
 	*context = NULL;
 }
-
-/* ---- the server ---- */
 
 int http_server_start(struct web_app *app, int fd, struct http_server **out, struct dp_err *err)
 {

@@ -25,8 +25,6 @@ void large_front_free(struct large_front *f)
 	free(f->member_rows);
 }
 
-/* ---- points ---- */
-
 /* Adds the row of a point if it exists. When a trial is retried, the rows of its checkpoints are
  * removed. */
 static void large_front_add_member(struct large_front *f, int trial, int at, const json_t *number,
@@ -90,7 +88,6 @@ int large_front_load(struct trial_cache *cache, const char *study, struct large_
 	return code;
 }
 
-/* Returns the front with other points. Takes the reference. */
 static json_t *front_with_points(const struct large_front *f, json_t *points)
 {
 	json_t *front = json_copy(f->head);
@@ -99,7 +96,6 @@ static json_t *front_with_points(const struct large_front *f, json_t *points)
 	return front;
 }
 
-/* Returns a member as JSON from its row. */
 static json_t *large_front_member_json(const struct large_front *f, size_t member)
 {
 	size_t len;
@@ -110,8 +106,6 @@ static json_t *large_front_member_json(const struct large_front *f, size_t membe
 	return dp_json_parse(text, len, &row, &ignored) == DP_OK ? row : NULL;
 }
 
-/* ---- visible points ---- */
-
 /* The range of a column and the members with its lowest and highest values. */
 struct sample_axis {
 	int column;
@@ -120,7 +114,6 @@ struct sample_axis {
 	size_t lowest, highest;
 };
 
-/* Position on the axis; NaN: none. */
 static double sample_axis_position(const struct large_front *f, const struct sample_axis *a,
 				   size_t i)
 {
@@ -221,8 +214,6 @@ json_t *large_front_downsample(const struct large_front *f, const struct figure_
 	return front_with_points(f, list);
 }
 
-/* ---- the recommended point ---- */
-
 /* Builds all points with what the rules need: the objectives and, for the points with the smallest
  * or largest value of an objective, the spread of the runs for the standard error. */
 static json_t *minimal_front_json(const struct large_front *f, const json_t *summary)
@@ -284,7 +275,6 @@ int large_front_fetch_recommended(struct daemon_client *daemon, const struct lar
 
 	picked = large_front_recommend_row(f, summary, &member);
 	if (member != SIZE_MAX) {
-		/* fetch the point in full */
 		row = large_front_member_json(f, member);
 		code = daemon_fetch_front_points(daemon, study,
 						 json_pack("[[O, O]]",

@@ -8,8 +8,8 @@
 #include "serve/data/trial_cache.h"
 
 enum {
-	LARGE_FRONT_MIN_POINTS = 2000, /* smaller fronts are fetched whole */
-	LARGE_FRONT_MAX_DRAWN = 4000,  /* maximum points in a figure */
+	LARGE_FRONT_MIN_POINTS = 2000,
+	LARGE_FRONT_MAX_DRAWN = 4000,
 };
 
 struct large_front {

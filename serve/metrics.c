@@ -11,8 +11,6 @@
 
 static const char *const states[] = { "running", "paused", "finished", "failed", "stopped" };
 
-/* ---- the text format ---- */
-
 static void metric_head(struct dp_buf *out, const char *name, const char *type, const char *help)
 {
 	dp_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
@@ -56,7 +54,6 @@ static void metric_of_study(struct dp_buf *out, const char *name, const json_t *
 	metric_sample(out, name, "study", dp_json_str(study, "name", ""), NULL, NULL, x);
 }
 
-/* Returns a number of an object; NaN: absent or hidden. */
 static double json_real_or_nan(const json_t *object, const char *key)
 {
 	double x;
@@ -64,7 +61,6 @@ static double json_real_or_nan(const json_t *object, const char *key)
 	return dp_json_to_real(json_object_get(object, key), &x) ? x : NAN;
 }
 
-/* Writes a sample for each study that has this number. */
 static void metric_each_study(struct dp_buf *out, const json_t *studies, const char *name,
 			      const char *key)
 {
@@ -78,8 +74,6 @@ static void metric_each_study(struct dp_buf *out, const json_t *studies, const c
 			metric_of_study(out, name, one, x);
 	}
 }
-
-/* ---- metrics ---- */
 
 static void metrics_write_daemon(struct dp_buf *out, const json_t *hello)
 {

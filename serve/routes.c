@@ -35,12 +35,11 @@ enum {
 	"'none'; "                                                                                 \
 	"form-action 'none'; frame-ancestors 'none'"
 
-/* A request being handled. */
 struct route_context {
 	struct web_app *app;
 	const struct http_request *request;
-	const char *study, *trial; /* from the path; NULL: absent */
-	const char *last_segment;  /* of the path */
+	const char *study, *trial;
+	const char *last_segment;
 	struct http_reply *reply;
 };
 
@@ -62,8 +61,6 @@ void web_app_free(struct web_app *app)
 	trial_cache_free(&app->trial_cache);
 	daemon_client_free(&app->daemon);
 }
-
-/* ---- page and files ---- */
 
 static int route_page(struct route_context *v, struct dp_err *err)
 {
@@ -106,8 +103,6 @@ static int route_report(struct route_context *v, struct dp_err *err)
 	json_decref(status);
 	return code;
 }
-
-/* ---- data of dparetoctl commands ---- */
 
 /* Replies with all trials, which grows with the study. To bound memory, only one such reply is
  * written at a time, and none while slow peers still hold too much of earlier ones. */
@@ -372,9 +367,6 @@ static int route_log(struct route_context *v, struct dp_err *err)
 	return code == DP_OK ? http_reply_json(v->reply, part, err) : code;
 }
 
-/* ---- figures ---- */
-
-/* The studies of a figure and how to draw them. */
 struct figure_request {
 	struct figure_options options;
 	struct figure_study studies[FIGURE_MAX_STUDIES];
@@ -482,7 +474,6 @@ static int route_compare(struct route_context *v, struct dp_err *err)
 	return reply_figure(v, &f, code, err);
 }
 
-/* Style for figures on a dark page. */
 static int route_figure_style(struct route_context *v, struct dp_err *err)
 {
 	(void)err;
@@ -492,8 +483,6 @@ static int route_figure_style(struct route_context *v, struct dp_err *err)
 	dp_buf_puts(&v->reply->body, "}\n");
 	return DP_OK;
 }
-
-/* ---- other routes ---- */
 
 static int route_events(struct route_context *v, struct dp_err *err)
 {
@@ -537,7 +526,6 @@ static int call_with_origin(struct route_context *v, const char *verb, json_t *f
 	return reply_call(v, verb, fields, member, err);
 }
 
-/* Replies about the daemon or all studies, by the last segment of the path. */
 static int route_overview(struct route_context *v, struct dp_err *err)
 {
 	if (strcmp(v->last_segment, "studies") == 0)
@@ -545,7 +533,6 @@ static int route_overview(struct route_context *v, struct dp_err *err)
 	return reply_call(v, "hello", NULL, NULL, err);
 }
 
-/* Calls a verb that changes a study; the last segment of the path. */
 static int route_control(struct route_context *v, struct dp_err *err)
 {
 	json_t *fields = json_pack("{s:s}", "study", v->study);
@@ -574,7 +561,6 @@ static int route_enqueue(struct route_context *v, struct dp_err *err)
 	return code;
 }
 
-/* Checks the token and sets a cookie for later requests. */
 static int route_login(struct route_context *v, struct dp_err *err)
 {
 	const struct auth *auth = &v->app->auth;
@@ -595,11 +581,9 @@ static int route_login(struct route_context *v, struct dp_err *err)
 	return DP_OK;
 }
 
-/* ---- route table ---- */
-
 enum route_access {
-	ACCESS_PUBLIC,  /* shows no study data */
-	ACCESS_READ,    /* readers */
+	ACCESS_PUBLIC, /* shows no study data */
+	ACCESS_READ,
 	ACCESS_CONTROL, /* holders of the token, with --control */
 };
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 enum {
-	LOG_PART_MAX_BYTES = 64 << 10, /* bytes in one answer */
-	LOG_TAIL_BYTES = 16 << 10,     /* the default part is the end */
+	LOG_PART_MAX_BYTES = 64 << 10,
+	LOG_TAIL_BYTES = 16 << 10,
 };
 
 struct log_request {

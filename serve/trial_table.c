@@ -11,15 +11,13 @@
 #include <strings.h>
 
 enum {
-	MAX_PAGE_ROWS = 500, /* rows in one answer */
+	MAX_PAGE_ROWS = 500,
 	DEFAULT_PAGE_ROWS = 50
 };
 
 static const char *const fixed_columns[] = { "trial",   "state",   "source", "attempts",
 					     "seconds", "started", "ended" };
 static const char *const parts[] = { "objectives", "parameters" };
-
-/* ---- columns ---- */
 
 /* Finds a column by its query name. *column is -1 if it exists but no row has it. */
 static bool find_query_column(const struct trial_rows *rows, const char *name, int *column)
@@ -40,10 +38,8 @@ static bool find_query_column(const struct trial_rows *rows, const char *name, i
 	return false;
 }
 
-/* ---- filters ---- */
-
 enum filter_operator {
-	FILTER_CONTAINS, /* anywhere in the row */
+	FILTER_CONTAINS,
 	FILTER_EQUALS,
 	FILTER_AT_MOST,
 	FILTER_AT_LEAST,
@@ -53,7 +49,7 @@ struct table_filter {
 	enum filter_operator op;
 	int column;
 	const char *value;
-	double number; /* NaN: not a number */
+	double number;
 };
 
 /* Parses "lr<=0.1" or "state=ok"; anything else is text to search for. */
@@ -138,13 +134,11 @@ static bool filter_matches(const struct table_filter *f, const struct trial_rows
 	return c.kind == CELL_NUMBER && c.number == f->number;
 }
 
-/* ---- order ---- */
-
 struct table_row {
 	const char *text;
 	double number;
-	bool is_missing;  /* such rows sort last in both directions */
-	size_t row_index; /* among all rows */
+	bool is_missing; /* such rows sort last in both directions */
+	size_t row_index;
 };
 
 struct table_order {
@@ -186,9 +180,6 @@ static int parse_sort_order(const struct trial_rows *rows, const struct http_req
 	return dp_fail(err, DP_E_USAGE, "there is no column '%.80s' to sort by", sort);
 }
 
-/* ---- page ---- */
-
-/* Collects the rows that pass all filters. */
 static size_t filter_rows(const struct trial_rows *rows, const struct http_request *q,
 			  struct table_row *out)
 {
@@ -227,7 +218,6 @@ static int parse_page_limits(const struct http_request *q, int64_t *from, int64_
 			     : code;
 }
 
-/* Appends the end of the reply after the rows. */
 static void append_table_end(size_t total, int64_t from, int64_t version, struct dp_buf *out)
 {
 	dp_buf_printf(out, "],\"total\":%zu,\"from\":%" PRId64 ",\"version\":", total, from);

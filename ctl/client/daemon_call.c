@@ -17,7 +17,7 @@
 
 enum {
 	MODEL_TIMEOUT_MS = 600000, /* answers that need surrogates or compositions */
-	REPLY_TIMEOUT_MS = 60000,  /* immediate answers */
+	REPLY_TIMEOUT_MS = 60000,
 	TRIALS_PER_PAGE = 1000,    /* the protocol's maximum */
 	FULL_TRIALS_PER_PAGE = 20, /* each may have 10,000 runs */
 	POINTS_PER_REQUEST = 200   /* the protocol's maximum is 250 */
@@ -196,7 +196,6 @@ static int fetch_remaining_runs(struct ctl *ctl, const char *study, json_t *tria
 	return DP_OK;
 }
 
-/* The paged part of a verb's answer. */
 enum paging {
 	PAGES_NOTHING,
 	PAGES_STUDIES,
@@ -208,7 +207,7 @@ enum paging {
 /* Verbs not listed here have one page. ctl_for_each_trial() handles `trials`. */
 static const struct paged_verb {
 	const char *name;
-	enum paging of_study, of_all; /* with and without a study */
+	enum paging of_study, of_all;
 } paged_verbs[] = {
 	{ "list", PAGES_NOTHING, PAGES_STUDIES },
 	{ "status", PAGES_FRONT, PAGES_STUDIES },

@@ -19,7 +19,6 @@ DP_MUSTCHECK int ctl_call_first_page(struct ctl *ctl, const char *verb, json_t *
 /* Like ctl_call(), with a timeout in milliseconds. */
 DP_MUSTCHECK int ctl_call_timeout(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
 				  json_t **ok, struct dp_err *err);
-/* Calls a verb whose only field is a study. */
 DP_MUSTCHECK int ctl_call_study(struct ctl *ctl, const char *verb, const char *study, json_t **ok,
 				struct dp_err *err);
 /* Waits at most `ms` milliseconds for a change after version `since` of a study. *status has the
@@ -34,7 +33,6 @@ DP_MUSTCHECK int ctl_call_complete_status(struct ctl *ctl, const char *study, js
  * file's. */
 DP_MUSTCHECK int ctl_call_front(struct ctl *ctl, const char *study, const char *choice,
 				json_t **front, struct dp_err *err);
-/* Connects if needed. */
 DP_MUSTCHECK int ctl_connect(struct ctl *ctl, struct dp_err *err);
 /* Returns the first socket path to try. The caller frees it. */
 char *ctl_socket_path(const struct ctl *ctl);

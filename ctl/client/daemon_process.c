@@ -124,8 +124,6 @@ int ctl_daemon_wait_ready(struct ctl *ctl, json_t **hello, struct dp_err *err)
 	}
 }
 
-/* ---- read-only daemon ---- */
-
 /* Reports the last log lines of a daemon that ended without an answer. */
 static int readonly_report_exit(const char *dir, const char *log, pid_t pid, struct dp_err *err)
 {

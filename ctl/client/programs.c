@@ -38,7 +38,6 @@ char *ctl_find_libexec_program(const char *name)
 	return NULL;
 }
 
-/* Runs the program and reads its output, one JSON object. */
 static int report_program_run(char **argv, struct dp_buf *said, struct dp_err *err)
 {
 	posix_spawn_file_actions_t files;

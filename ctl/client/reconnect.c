@@ -10,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-/* Delay between attempts. */
 #define RETRY_MIN_SECONDS 0.1
 #define RETRY_MAX_SECONDS 1.0
 

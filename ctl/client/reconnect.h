@@ -19,7 +19,6 @@ struct ctl_reconnect {
 	void *on_waiting_arg;
 };
 
-/* Parses --patience. */
 DP_MUSTCHECK int ctl_reconnect_parse_option(struct ctl *ctl, struct ctl_reconnect *reconnect,
 					    struct dp_err *err);
 /* From now on, calls wait for a lost daemon and are repeated. Enable after the first answer.

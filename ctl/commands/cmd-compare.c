@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- text output ---- */
-
-/* Formats p for people. */
 static char *format_p_value(const json_t *p, char out[CTL_TEXT_LEN])
 {
 	double x;
@@ -28,7 +25,6 @@ static char *format_p_value(const json_t *p, char out[CTL_TEXT_LEN])
 	return out;
 }
 
-/* The tables and the sentences below them. */
 struct compare_output {
 	struct ctl_table *value_table, *test_table;
 	struct dp_buf sentences;
@@ -167,8 +163,6 @@ static void compare_print_tables(struct ctl *ctl, const struct ctl_groups *g, co
 	dp_buf_free(&p.sentences);
 	json_decref(samples);
 }
-
-/* ---- the command ---- */
 
 static int cmd_compare_run(struct ctl *ctl, struct dp_err *err)
 {

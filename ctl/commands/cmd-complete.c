@@ -21,24 +21,21 @@
 #include <string.h>
 
 enum {
-	COMPLETE_TIMEOUT_MS = 1000, /* a user does not wait longer for a list */
+	COMPLETE_TIMEOUT_MS = 1000,
 };
 
-/* The command line up to the cursor. */
 struct completion_line {
 	struct ctl *ctl;
-	const struct ctl_command *command;       /* NULL: not given yet */
-	bool unknown_command;                    /* not in the command table */
-	bool options_ended;                      /* after "--" */
-	int n_arguments;                         /* arguments before the cursor */
+	const struct ctl_command *command; /* NULL: not given yet */
+	bool unknown_command;
+	bool options_ended;
+	int n_arguments;
 	char *study;                             /* first study named, or NULL */
 	const struct ctl_option *pending_option; /* option whose value is at the cursor */
-	const char *word;                        /* at the cursor */
-	size_t fixed_len;                        /* length of the prefix that is kept */
+	const char *word;
+	size_t fixed_len; /* length of the prefix that is kept */
 	struct dp_buf out;
 };
-
-/* ---- offers ---- */
 
 /* Offers a word with a description, which may be NULL. */
 static void offer_word(struct completion_line *l, const char *text, const char *end,
@@ -92,8 +89,6 @@ static json_t *complete_call_study(struct completion_line *l, const char *verb)
 	return l->study ? complete_call_daemon(l, verb, json_pack("{s:s}", "study", l->study))
 			: NULL;
 }
-
-/* ---- argument kinds ---- */
 
 static void offer_studies(struct completion_line *l, const char *spec)
 {
@@ -183,7 +178,6 @@ static void offer_objectives(struct completion_line *l, const char *spec)
 	json_decref(ok);
 }
 
-/* Offers objectives and the metrics that trainers reported. */
 static void offer_metrics(struct completion_line *l, const char *spec)
 {
 	json_t *ok = complete_call_study(l, "status"), *study = json_object_get(ok, "study");
@@ -252,8 +246,6 @@ static void offer_arg_spec(struct completion_line *l, const char *spec)
 	}
 	free(copy);
 }
-
-/* ---- the line ---- */
 
 static const struct ctl_option *find_option_row(const struct ctl_option *o, const char *name,
 						size_t len, char letter)
@@ -332,9 +324,6 @@ static void line_parse_word(struct completion_line *l, const char *word)
 		line_set_study(l, value);
 }
 
-/* ---- the word at the cursor ---- */
-
-/* For -o, offers only the formats of this command. */
 static void offer_option_value(struct completion_line *l, const struct ctl_option *o)
 {
 	char *copy, *rest, *word;

@@ -37,8 +37,8 @@ enum doctor_result {
 struct doctor {
 	struct ctl *ctl;
 	json_t *checks;
-	json_t *hello;   /* NULL: no daemon */
-	char *state_dir; /* the daemon's, or the default */
+	json_t *hello; /* NULL: no daemon */
+	char *state_dir;
 	int n_failed;
 };
 
@@ -60,7 +60,6 @@ static void doctor_add_check(struct doctor *d, enum doctor_result r, const char 
 						   "hint", r == DOCTOR_OK ? NULL : hint));
 }
 
-/* Checks a program of the project, one in libexec if `libexec`. */
 static void check_program(struct doctor *d, const char *name, bool libexec)
 {
 	char *path = libexec ? ctl_find_libexec_program(name) : ctl_find_program(name);

@@ -16,13 +16,12 @@
 
 enum {
 	LINE_MAX_BYTES = 1 << 20,
-	CURVE_MIN_EXPONENT = -10, /* powers of ten of delta */
+	CURVE_MIN_EXPONENT = -10,
 	CURVE_MAX_EXPONENT = -2,
 };
 
 /* ---- --batch: one query and one answer per line ---- */
 
-/* Returns the answer to one line, or its error. */
 static json_t *epsilon_answer_batch_line(const char *line, size_t len, bool *failed)
 {
 	json_t *query = NULL, *answer = NULL;
@@ -66,8 +65,6 @@ static int epsilon_batch(struct ctl *ctl, struct dp_err *err)
 	ctl->error_reported = true; /* already printed in place of the bad lines */
 	return dp_fail(err, DP_E_FAILED, "some lines could not be answered");
 }
-
-/* ---- single query ---- */
 
 static void epsilon_print_answer(struct ctl *ctl, const struct dp_mechanism *m,
 				 const double *values, const struct dp_epsilon *e)
@@ -122,7 +119,6 @@ static int epsilon_curve(struct ctl *ctl, const struct dp_mechanism *m, const do
 	return DP_OK;
 }
 
-/* Prints the delta at which an epsilon holds. */
 static int epsilon_print_delta(struct ctl *ctl, const struct dp_mechanism *m, const double *values,
 			       double at, struct dp_err *err)
 {

@@ -116,7 +116,6 @@ static void explain_print_key_table(struct ctl *ctl, const struct dp_key_doc *co
 			       "trainer.timeout, or by its end, timeout.");
 }
 
-/* Prints the keys found: one in full, several as a list. */
 static void explain_print(struct ctl *ctl, const struct dp_key_doc *const *keys, size_t n,
 			  bool in_full)
 {
@@ -172,7 +171,6 @@ static int fail_unknown_key(const char *asked, const struct dp_key_doc *all, siz
 	return dp_hint(err, "'dparetoctl explain' lists all keys");
 }
 
-/* Explains a mechanism from its own table of keys. */
 static void explain_mechanism(struct ctl *ctl, const struct dp_mechanism *m)
 {
 	struct ctl_table *t = ctl_table_new("KEY|TYPE|NEEDED|MEANING*");

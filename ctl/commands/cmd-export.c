@@ -76,7 +76,6 @@ static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 		dp_buf_puts(&e->out, ",\"trials\":[");
 	} else if (code == DP_OK &&
 		   ctl_call_study(ctl, "measures", which.study, &measured, &ignored) == DP_OK) {
-		/* re-evaluated objectives get columns; an older daemon has none */
 		json_array_foreach (json_object_get(measured, "measures"), i, row) {
 			const json_t *low = json_object_get(row, "low");
 

@@ -16,7 +16,7 @@
 
 struct journal_walk {
 	struct ctl *ctl;
-	const char *name; /* name of the wanted study */
+	const char *name; /* of the wanted study */
 	uint32_t found;   /* its id; later a count of its records */
 	struct dp_event event;
 	uint64_t n_faults;
@@ -36,8 +36,6 @@ int ctl_journal_dir_path(struct ctl *ctl, char **folder, struct dp_err *err)
 	free(dir);
 	return DP_OK;
 }
-
-/* ---- dump ---- */
 
 static int on_record_find_name(void *arg, uint32_t study, uint32_t seq, const void *bytes,
 			       size_t len, struct dp_err *err)
@@ -112,7 +110,7 @@ static int on_record_dump(void *arg, uint32_t study, uint32_t seq, const void *b
 static int dump_records(struct ctl *ctl, struct dp_journal *j, struct dp_err *err)
 {
 	struct journal_walk w = { .ctl = ctl, .name = ctl_get_option(ctl, "study") };
-	uint32_t study = 0; /* 0: all studies */
+	uint32_t study = 0; /* all studies */
 	int64_t number;
 	int code = DP_OK;
 
@@ -155,8 +153,6 @@ int ctl_journal_dump(struct ctl *ctl, const char *folder, struct dp_err *err)
 	dp_journal_close(j);
 	return code;
 }
-
-/* ---- the command ---- */
 
 static const struct {
 	const char *name;

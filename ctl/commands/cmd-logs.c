@@ -22,14 +22,14 @@
 #include <unistd.h>
 
 enum {
-	LOG_POLL_MS = 200,              /* poll interval of growing files */
+	LOG_POLL_MS = 200,
 	LOG_JSON_MAX_BYTES = 256 << 20, /* largest log for -o json */
 	TAIL_CHUNK = 64 << 10
 };
 
 struct log_stream {
-	const char *name; /* of the file in the attempt's directory */
-	int fd;           /* -1: does not exist yet */
+	const char *name;
+	int fd; /* -1: does not exist yet */
 };
 
 struct logs {
@@ -39,16 +39,14 @@ struct logs {
 	char trial[DP_TRIAL_NAME_LEN];
 	int64_t attempt, run; /* requested; -1: latest */
 	int64_t tail_lines;   /* -1: all */
-	bool show_headings;   /* print headings between streams */
+	bool show_headings;
 	struct log_stream streams[2];
 	size_t nstreams;
-	const char *last_stream; /* the last stream printed */
-	json_t *attempt_dir;     /* of the attempt shown; NULL: none yet */
-	bool has_ended;          /* of that attempt */
+	const char *last_stream;
+	json_t *attempt_dir; /* of the attempt shown; NULL: none yet */
+	bool has_ended;
 	struct ctl_reconnect reconnect;
 };
-
-/* ---- choice of attempt ---- */
 
 /* Fetches the trial and finds the attempt in it. The caller owns the reply *ok. */
 static int logs_fetch_attempt(struct logs *l, json_t **ok, struct dp_err *err)
@@ -114,7 +112,6 @@ static void logs_sleep(void)
 	nanosleep(&t, NULL);
 }
 
-/* Has the study yet to propose this trial? */
 static bool logs_trial_is_pending(const struct logs *l)
 {
 	const json_t *summary;
@@ -165,9 +162,6 @@ static int logs_wait_for_attempt(struct logs *l, bool follow, struct dp_err *err
 	}
 }
 
-/* ---- files ---- */
-
-/* Seeks to the start of the last `lines` lines. */
 static void seek_tail(int fd, int64_t lines)
 {
 	static char chunk[TAIL_CHUNK];
@@ -342,8 +336,6 @@ static int logs_print_json(struct logs *l, struct dp_err *err)
 	json_decref(out);
 	return code;
 }
-
-/* ---- the command ---- */
 
 static int logs_parse_options(struct ctl *ctl, struct logs *l, struct dp_err *err)
 {

@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 enum {
-	PROPOSE_TIMEOUT_MS = 600000 /* fitting thousands of results is slow */
+	PROPOSE_TIMEOUT_MS = 600000
 };
 
 static void propose_print_point(struct ctl *ctl, const json_t *p)

@@ -17,8 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- verification ---- */
-
 /* Returns the members of a re-evaluation that were also predicted. */
 static json_t *select_predicted_members(const json_t *row, const char *key, const json_t *found)
 {
@@ -84,8 +82,6 @@ static int verify_recommendations(struct ctl *ctl, const char *study, json_t *li
 	return code;
 }
 
-/* ---- text output ---- */
-
 static void add_predicted_rows(struct ctl_table *t, const json_t *found, const char *which)
 {
 	const json_t *tested = json_object_get(json_object_get(found, "tested"), "objectives");
@@ -116,7 +112,7 @@ static void print_model_trust(struct ctl *ctl, const json_t *found)
 	if (dp_json_int(trust, "neighbours", 0) == 0 ||
 	    !dp_json_to_real(json_object_get(trust, "coverage"), &coverage) ||
 	    !dp_json_to_real(json_object_get(trust, "leave_one_out"), &error))
-		return; /* all values are computed */
+		return;
 	ctl_print_wrapped(ctl,
 			  "the model of %s %s: left out, the %lld results nearest to it are "
 			  "predicted to within %s (rms), %.0f %% of them within their 95 %% "
@@ -130,7 +126,6 @@ static void print_model_trust(struct ctl *ctl, const json_t *found)
 		ctl_print_wrapped(ctl, "because %s", dp_json_str(trust, "why", ""));
 }
 
-/* Does the evaluated value agree with the prediction? */
 static void print_verification(struct ctl *ctl, const json_t *found)
 {
 	const json_t *v = json_object_get(found, "verified");
@@ -233,8 +228,6 @@ static void print_recommendation(struct ctl *ctl, const json_t *found)
 	ctl_print_buf(ctl, &text);
 	dp_buf_free(&level);
 }
-
-/* ---- the command ---- */
 
 static int recommend_print(struct ctl *ctl, const json_t *ok, struct dp_err *err)
 {

@@ -1,5 +1,4 @@
-/* cmd-remeasure.c - `remeasure`: re-evaluates points with fresh seeds and shows the selection
- * bias. */
+/* cmd-remeasure.c - `remeasure`: re-evaluates points with fresh seeds. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/units.h"
@@ -18,8 +17,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- request ---- */
 
 /* Parses "7,8@4" to [[7, null], [8, 4]]; "front" to NULL. */
 static int parse_reevaluate_points(const char *text, json_t **pairs, struct dp_err *err)
@@ -48,8 +45,6 @@ static int parse_reevaluate_points(const char *text, json_t **pairs, struct dp_e
 	free(copy);
 	return code;
 }
-
-/* ---- results ---- */
 
 /* "16 % smaller" */
 static void format_relative_change(struct dp_buf *out, double from, double to)
@@ -96,7 +91,6 @@ static void print_selection_bias(struct ctl *ctl, const json_t *front)
 	dp_buf_free(&text);
 }
 
-/* Submits the request, waits and prints the results. */
 static int reevaluate_and_print(struct ctl *ctl, void *fields, struct dp_err *err)
 {
 	const char *study = ctl->argv[0];

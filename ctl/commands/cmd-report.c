@@ -38,7 +38,6 @@ static int report_find_state_dir(struct ctl *ctl, char **out, struct dp_err *err
 			      "no home folder is known; name the state folder with --state");
 }
 
-/* Builds the arguments of dpareto-report. Borrows the strings. */
 static char **report_build_argv(struct ctl *ctl, char *state)
 {
 	static const char *const known[] = { "--dir",     "--public", "--baseline", "--label",

@@ -21,8 +21,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- state directory ---- */
-
 /* Returns --state or the documented default below the user's state directory, also for root because
  * this is no system service. */
 static int run_make_state_dir(struct ctl *ctl, const char *study, char **out, struct dp_err *err)
@@ -54,8 +52,6 @@ static int run_make_state_dir(struct ctl *ctl, const char *study, char **out, st
 	dp_buf_free(&path);
 	return code;
 }
-
-/* ---- the study ---- */
 
 static int run_submit(struct ctl_embedded_daemon *p, const struct ctl_study_file *file,
 		      struct dp_err *err)
@@ -175,7 +171,6 @@ static int run_study(struct ctl_embedded_daemon *p, const struct ctl_study_file 
 		print_result(p, front, summary);
 		p->ctl->json_printed = true;
 		code = ctl_study_check_finished(summary, err);
-		/* point to the latest failure */
 		failure = json_array_get(json_object_get(status, "failures"), 0);
 		if (code != DP_OK && failure)
 			dp_hint(err,

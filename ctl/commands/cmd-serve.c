@@ -23,7 +23,6 @@ static char *format_option_arg(const char *name, const char *value)
 	return word ? word : dp_strdup("");
 }
 
-/* Builds the same options for dpareto-serve. */
 static char **serve_build_argv(const struct ctl *ctl, char *program)
 {
 	char **argv = dp_calloc(ctl->n_given_options + 4, sizeof *argv);

@@ -8,7 +8,6 @@
 
 #include <jansson.h>
 
-/* Prints the result for a study that already exists. */
 static void submit_print_existing(struct ctl *ctl, const json_t *ok, const char *name)
 {
 	const char *state = dp_json_str(json_object_get(ok, "study"), "state", "?");

@@ -1,5 +1,4 @@
-/* cmd-trial.c - `trial`: shows one trial in full with its parameters, objectives, runs and
- * attempts. */
+/* cmd-trial.c - `trial`: shows one trial with its parameters, objectives, runs and attempts. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/units.h"
@@ -63,7 +62,6 @@ static void print_runs(struct ctl *ctl, const json_t *runs)
 	ctl_table_print(ctl, t);
 }
 
-/* Prints the checkpoints of the learning curve. */
 static void print_checkpoints(struct ctl *ctl, const json_t *waypoints)
 {
 	struct ctl_table *t = ctl_table_new("AT>|OBJECTIVES|MEAN METRICS*");
@@ -87,7 +85,6 @@ static void print_checkpoints(struct ctl *ctl, const json_t *waypoints)
 	ctl_table_print(ctl, t);
 }
 
-/* Prints a line of named values. */
 static void print_name_values(struct ctl *ctl, const char *label, const json_t *values)
 {
 	struct dp_buf pairs = DP_BUF_INIT;
@@ -97,8 +94,7 @@ static void print_name_values(struct ctl *ctl, const char *label, const json_t *
 	dp_buf_free(&pairs);
 }
 
-/* The same for objectives, with epsilon rounded up. Without objectives, prints nothing or a
- * dash. */
+/* Prints a line of objectives, epsilon rounded up. Without any, prints nothing or a dash. */
 static void print_objectives(struct ctl *ctl, const json_t *trial, const char *label,
 			     const json_t *values, bool dash)
 {
@@ -135,7 +131,6 @@ static void print_result_summary(struct ctl *ctl, const char *study, const json_
 			 false);
 }
 
-/* Prints the spread of the runs if it is known. */
 static void print_run_spread(struct ctl *ctl, const json_t *spread)
 {
 	struct ctl_table *t = ctl_table_new("OBJECTIVE|RUNS>|SD>|95% FROM>|TO>");

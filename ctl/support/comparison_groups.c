@@ -19,7 +19,7 @@
 /* A study and its results in trial order. */
 struct ctl_study_results {
 	json_t *summary;
-	double *y; /* arrays behind `of` */
+	double *y;
 	uint32_t *trial;
 	size_t capacity;
 	struct dp_compare_study results;
@@ -42,15 +42,12 @@ void ctl_groups_clear(struct ctl_groups *g)
 	memset(g, 0, sizeof *g);
 }
 
-/* ---- objectives ---- */
-
 bool ctl_groups_objective_is_privacy(const struct ctl_groups *g, size_t objective)
 {
 	return json_object_get(json_object_get(g->studies[0].summary, "deltas"),
 			       g->contest.objectives[objective]) != NULL;
 }
 
-/* Sets the objectives from the first study. */
 static int groups_set_objectives(struct dp_comparison *c, const json_t *summary, struct dp_err *err)
 {
 	const json_t *names = json_object_get(summary, "objectives");
@@ -172,14 +169,11 @@ static int groups_parse_reference_point(struct dp_comparison *c, const char *tex
 	return code;
 }
 
-/* ---- results ---- */
-
 struct results_builder {
 	const struct dp_comparison *contest;
 	struct ctl_study_results *study;
 };
 
-/* Adds a result with these objectives. */
 static int results_add(struct results_builder *r, const json_t *values, uint32_t trial,
 		       struct dp_err *err)
 {
@@ -250,7 +244,6 @@ static int results_add_front(struct ctl *ctl, struct results_builder *r, bool sm
 	return code;
 }
 
-/* Does --by have this value? */
 static bool compares_by(const struct ctl *ctl, const char *values)
 {
 	const char *by = ctl_get_option(ctl, "by");
@@ -318,8 +311,6 @@ static int groups_find_or_load_study(struct ctl *ctl, struct ctl_groups *g, cons
 	*out = &g->studies[g->n_studies - 1];
 	return code;
 }
-
-/* ---- groups ---- */
 
 /* Adds a group from "NAME=a,b/256". The default name is the list of studies. */
 static int groups_add_group(struct ctl *ctl, struct ctl_groups *g, const char *text,

@@ -31,7 +31,6 @@ static _Noreturn void isolated_child_main(ctl_isolated_fn *fn, const void *arg, 
 	_exit(dp_write_all(to, text.data, text.len) != 0);
 }
 
-/* Reads until the child closes its end or the time is up. */
 static bool isolated_read_reply(int from, double seconds, struct dp_buf *text)
 {
 	int64_t end = dp_monotonic_us() + (int64_t)(seconds * 1e6);

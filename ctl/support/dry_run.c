@@ -17,11 +17,9 @@
 
 enum {
 	POLL_MS = 1000,
-	FILE_TAIL_LINES = 10,       /* shown from each file of a failed attempt */
-	ATTEMPT_FILE_MAX = 64 << 20 /* bytes */
+	FILE_TAIL_LINES = 10, /* shown from each file of a failed attempt */
+	ATTEMPT_FILE_MAX = 64 << 20
 };
-
-/* ---- the run ---- */
 
 /* Waits for the end of the run and prints the waiting reason when it changes. Ignores the part
  * after the last semicolon, the time of the next attempt. *summary is the last one seen. */
@@ -56,8 +54,6 @@ static int dry_run_wait_end(struct ctl *ctl, const char *study, json_t **summary
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
 	}
 }
-
-/* ---- results ---- */
 
 /* Returns the last lines of a file of the attempt; null: no file. */
 static json_t *json_file_tail(const char *folder, const char *name)
@@ -152,7 +148,6 @@ static json_t *dry_run_trial_json(const struct dp_study *s, const json_t *trial)
 	return out;
 }
 
-/* Runs the study on a running daemon. */
 static int dry_run_with_daemon(struct ctl_embedded_daemon *p, const struct ctl_study_file *file,
 			       json_t **out, struct dp_err *err)
 {
@@ -160,7 +155,6 @@ static int dry_run_with_daemon(struct ctl_embedded_daemon *p, const struct ctl_s
 	json_t *summary = NULL, *ok = NULL, *fields;
 	int code = ctl_embedded_open(p, err);
 
-	/* the smoke variant */
 	once.text = (struct dp_buf)DP_BUF_INIT;
 	if (code == DP_OK)
 		code = dp_study_smoke_variant(dp_buf_text(&file->text), file->text.len, &once.text,
@@ -251,7 +245,6 @@ static void dry_run_print_values(struct ctl *ctl, const char *label, const json_
 	dp_buf_free(&text);
 }
 
-/* Prints the end of a file of the attempt unless it is empty. */
 static void dry_run_print_file_tail(struct ctl *ctl, const json_t *tried, const char *name)
 {
 	const char *text = dp_json_str(tried, name, "");
@@ -303,7 +296,7 @@ void ctl_dry_run_print(struct ctl *ctl, const char *path, const json_t *tried)
 	struct dp_buf why = DP_BUF_INIT;
 	char took[CTL_TEXT_LEN];
 
-	seconds = json_is_number(seconds) ? seconds : NULL;         /* no process was started */
+	seconds = json_is_number(seconds) ? seconds : NULL;
 	ctl_text_sanitize(&why, dp_json_str(tried, "message", "")); /* may quote the trainer */
 	ctl_printf(ctl, "%s: tried once, with one run at a random point: %s%s%s%s%s\n", path,
 		   dp_json_str(tried, "end", "nothing was trained"), seconds ? ", took " : "",

@@ -15,7 +15,6 @@
  * After success the last four are null and the directory is removed. */
 DP_MUSTCHECK int ctl_dry_run(struct ctl *ctl, const struct ctl_study_file *file, json_t **out,
 			     struct dp_err *err);
-/* Prints the result for people. */
 void ctl_dry_run_print(struct ctl *ctl, const char *path, const json_t *tried);
 
 #endif

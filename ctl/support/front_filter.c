@@ -19,8 +19,6 @@ enum {
 	METRICS_BATCH_POINTS = 200 /* the protocol's maximum is 250 */
 };
 
-/* ---- names ---- */
-
 static bool is_objective(const json_t *front, const char *name)
 {
 	return json_object_get(json_object_get(front, "anti_ideal"), name) != NULL;
@@ -41,7 +39,6 @@ static size_t collect_names(const json_t *object, const char **names, size_t n, 
 	return n;
 }
 
-/* Checks that the study has an objective or metric of this name. */
 static int check_metric_name(const json_t *front, const json_t *summary, const char *name,
 			     struct dp_err *err)
 {
@@ -80,8 +77,6 @@ static int filter_goal_direction(const json_t *front, const json_t *summary, con
 	return goal ? strcmp(goal, "maximize") == 0 : -1;
 }
 
-/* ---- values ---- */
-
 static double json_number_or_nan(const json_t *object, const char *name)
 {
 	double x;
@@ -97,7 +92,6 @@ static double point_objective_value(const json_t *point, const char *name)
 	return json_number_or_nan(values ? values : json_object_get(point, "objectives"), name);
 }
 
-/* Returns the mean of a metric. */
 static double point_metric_value(const json_t *front, const json_t *point, const char *name)
 {
 	return is_objective(front, name)
@@ -175,13 +169,11 @@ static int ensure_point_metrics(struct ctl *ctl, json_t *front, struct dp_err *e
 
 /* ---- limits ---- */
 
-/* Copies the name in NAME=NUMBER. */
 static void parse_limit_name(const char *value, char out[DP_NAME_MAX + 1])
 {
 	snprintf(out, DP_NAME_MAX + 1, "%.*s", (int)strcspn(value, "="), value);
 }
 
-/* Keeps the points whose value is within the bound. */
 static void keep_points_within(json_t *front, json_t *points, const char *name, bool max,
 			       double bound)
 {
@@ -197,7 +189,6 @@ static void keep_points_within(json_t *front, json_t *points, const char *name, 
 	json_object_set_new(front, "front", left);
 }
 
-/* Applies one --max or --min. */
 static int apply_limit(struct ctl *ctl, json_t *front, const json_t *summary,
 		       const struct ctl_given_option *given, struct dp_err *err)
 {
@@ -223,7 +214,6 @@ static int apply_limit(struct ctl *ctl, json_t *front, const json_t *summary,
 
 /* ---- choosing one point ---- */
 
-/* Keeps only point i; SIZE_MAX: none. */
 static void keep_single_point(json_t *front, size_t i)
 {
 	json_t *one = json_array(), *point = json_array_get(json_object_get(front, "front"), i);
@@ -359,8 +349,6 @@ static int keep_one_se(json_t *front, const json_t *summary, const char *best, s
 	return code;
 }
 
-/* ---- recommendation ---- */
-
 /* Returns the first objective that is (or is not) a privacy objective; -1: none. */
 static int find_objective(const json_t *names, const json_t *privacy, bool is_privacy)
 {
@@ -418,8 +406,6 @@ json_t *ctl_front_recommend(const json_t *front, const json_t *summary)
 	front_matrix_free(&scaled);
 	return found;
 }
-
-/* ---- public functions ---- */
 
 static bool is_limit(const struct ctl_given_option *given)
 {

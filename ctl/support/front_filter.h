@@ -6,7 +6,6 @@
 #include "ctl/ctl_command.h"
 #include <jansson.h>
 
-/* Does the command line have --max, --min, --best, --knee or --one-se? */
 bool ctl_front_filter_requested(const struct ctl *ctl);
 /* Keeps only the points of a front object that match the options of the command line. summary: the
  * study's, see SUMMARY in docs/protocol.md. If an option names a metric, fetches the "metrics" that

@@ -13,12 +13,10 @@
 #include <sys/stat.h>
 
 enum {
-	MAX_LISTED_FAULTS = 10000, /* listed; all are counted */
+	MAX_LISTED_FAULTS = 10000,
 	VERIFY_MIN_SECONDS = 60,
 	VERIFY_BYTES_PER_SECOND = 1 << 20, /* slower than any disk */
 };
-
-/* ---- reading ---- */
 
 static void on_journal_fault(void *arg, uint32_t study, uint32_t seq, const char *fault)
 {
@@ -70,8 +68,6 @@ int ctl_journal_scan_faults(const char *path, json_t **out, struct dp_err *err)
 	return DP_OK;
 }
 
-/* ---- verify ---- */
-
 int ctl_journal_verify(struct ctl *ctl, const char *folder, struct dp_err *err)
 {
 	const char *path = ctl->argc > 1 ? ctl->argv[1] : folder;
@@ -115,8 +111,6 @@ int ctl_journal_verify(struct ctl *ctl, const char *folder, struct dp_err *err)
 	return dp_hint(err, "stop the daemon; 'dparetoctl journal repair' saves what can be "
 			    "read, 'dparetoctl journal restore FILE' puts a backup in place");
 }
-
-/* ---- status ---- */
 
 void ctl_journal_print_warnings(struct ctl *ctl, const json_t *journal)
 {

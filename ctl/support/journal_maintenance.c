@@ -40,8 +40,6 @@ static int add_busy_hint(int code, struct dp_err *err)
 	return code;
 }
 
-/* ---- backup ---- */
-
 /* Copies through a temporary file: a slow reader of standard output must not keep the journal
  * open. */
 static int backup_to_stdout(struct ctl *ctl, struct dp_journal *j, struct dp_err *err)
@@ -114,9 +112,6 @@ int ctl_journal_backup(struct ctl *ctl, const char *folder, struct dp_err *err)
 	return DP_OK;
 }
 
-/* ---- restore ---- */
-
-/* Prints the restored and the replaced journal. */
 static void print_restore_result(struct ctl *ctl, const char *folder, const char *file,
 				 const char *kept, const json_t *before, const json_t *now)
 {
@@ -164,7 +159,7 @@ int ctl_journal_restore(struct ctl *ctl, const char *folder, struct dp_err *err)
 		dp_hint(err, "nothing was changed; 'dparetoctl journal verify %s' lists all", file);
 	}
 	if (code == DP_OK && ctl_journal_scan_faults(folder, &now, err) != DP_OK)
-		now = json_object(); /* no journal yet */
+		now = json_object();
 	if (code == DP_OK)
 		code = add_busy_hint(dp_journal_restore(folder, file, kept, err), err);
 	if (code == DP_OK)
@@ -173,8 +168,6 @@ int ctl_journal_restore(struct ctl *ctl, const char *folder, struct dp_err *err)
 	json_decref(then);
 	return code;
 }
-
-/* ---- compact ---- */
 
 int ctl_journal_compact(struct ctl *ctl, const char *folder, struct dp_err *err)
 {
@@ -200,8 +193,6 @@ int ctl_journal_compact(struct ctl *ctl, const char *folder, struct dp_err *err)
 	json_decref(o);
 	return DP_OK;
 }
-
-/* ---- repair ---- */
 
 static void print_repair_result(struct ctl *ctl, const char *folder, const json_t *r)
 {

@@ -24,9 +24,6 @@ enum {
 	POLL_MS = 1000
 };
 
-/* ---- waiting ---- */
-
-/* Fetches the rows of these re-evaluations. */
 static int reevaluation_fetch_rows(struct ctl *ctl, const char *study, const json_t *numbers,
 				   json_t **rows, struct dp_err *err)
 {
@@ -95,8 +92,6 @@ int ctl_reevaluation_follow(struct ctl *ctl, const char *study, const json_t *nu
 			return code;
 	}
 }
-
-/* ---- choice of daemon ---- */
 
 static int reevaluation_use_daemon(struct ctl *ctl, ctl_reevaluation_fn *fn, void *arg,
 				   struct dp_err *err)
@@ -188,9 +183,6 @@ int ctl_reevaluation_with_daemon(struct ctl *ctl, ctl_reevaluation_fn *fn, void 
 		       : reevaluation_use_daemon(ctl, fn, arg, err);
 }
 
-/* ---- output ---- */
-
-/* Returns a member of a member, or null. */
 static const json_t *json_get_nested(const json_t *object, const char *key, const char *name)
 {
 	return json_object_get(json_object_get(object, key), name);

@@ -16,7 +16,7 @@ DP_MUSTCHECK int ctl_reevaluation_follow(struct ctl *ctl, const char *study, con
 typedef int ctl_reevaluation_fn(struct ctl *ctl, void *arg, struct dp_err *err);
 DP_MUSTCHECK int ctl_reevaluation_with_daemon(struct ctl *ctl, ctl_reevaluation_fn *fn, void *arg,
 					      struct dp_err *err);
-/* Prints one row per objective: the searched value and the re-evaluated one. */
+/* Prints a table with one row per point: searched and re-evaluated values. */
 void ctl_reevaluation_print_table(struct ctl *ctl, const json_t *rows);
 /* Returns DP_OK if all of them have a result, else DP_E_STUDY with the reason. */
 DP_MUSTCHECK int ctl_reevaluation_check_success(const json_t *rows, struct dp_err *err);

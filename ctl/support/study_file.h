@@ -10,9 +10,9 @@
 struct dp_study;
 /* A file that was read. study is NULL if the file is not valid. */
 struct ctl_study_file {
-	const char *path; /* as given */
+	const char *path;
 	char *absolute_path;
-	char *dir; /* its directory */
+	char *dir;
 	struct dp_buf text;
 	struct dp_study *study;
 	json_t *problems;           /* from dp_diagnostics_to_json() */

@@ -13,10 +13,8 @@
 #include <string.h>
 
 enum {
-	RECOMMEND_TIMEOUT_MS = 600000 /* fitting many results is slow */
+	RECOMMEND_TIMEOUT_MS = 600000
 };
-
-/* ---- the front ---- */
 
 static int query_summary(struct ctl *ctl, const char *study, json_t **summary, struct dp_err *err)
 {
@@ -71,8 +69,6 @@ int ctl_query_front(struct ctl *ctl, const char *study, json_t **front, json_t *
 	return code;
 }
 
-/* ---- recommendations ---- */
-
 static int fail_invalid_level(const char *text, struct dp_err *err)
 {
 	dp_fail(err, DP_E_USAGE,
@@ -100,7 +96,7 @@ static int parse_level_list(json_t *levels, const char *text, struct dp_err *err
 		if (len >= sizeof number || !dp_num_parse(number, &x) || !isfinite(x))
 			return fail_invalid_level(text, err);
 		one = json_pack("{s:f}", name, x);
-		if (!one) /* not UTF-8 */
+		if (!one)
 			return fail_invalid_level(text, err);
 		json_array_append_new(levels, one);
 		at += len;
@@ -178,8 +174,6 @@ json_t *ctl_recommendations_json(const json_t *answer, const char *study)
 		json_array_append_new(all, answered_level_json(study, found));
 	return json_pack("{s:i, s:s, s:o}", "version", 1, "study", study, "recommendations", all);
 }
-
-/* ---- trials ---- */
 
 /* Members of a point chosen by models: smoothed values and their 95 % intervals. */
 static const char *const by_models[] = { "denoised", "denoised_low", "denoised_high" };

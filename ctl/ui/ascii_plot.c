@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	DOTS_ACROSS = 2, /* dots in a braille cell */
+	DOTS_ACROSS = 2,
 	DOTS_DOWN = 4,
 	MAX_PLOT_WIDTH = 64, /* cells; more add no detail */
 	MAX_PLOT_HEIGHT = 14,
@@ -19,8 +19,8 @@ enum {
 /* The range of an axis, on its scale. */
 struct ascii_scale {
 	bool is_log;
-	double scaled_min, scaled_max; /* on the scale */
-	double min_value, max_value;   /* in natural units */
+	double scaled_min, scaled_max;
+	double min_value, max_value;
 };
 
 static double scale_value(const struct ascii_scale *s, double v)
@@ -50,7 +50,6 @@ static size_t find_scale(const struct ctl_ascii_plot *k, size_t coordinate, bool
 	return finite;
 }
 
-/* Maps a value to one of n dots along an axis. */
 static int scale_to_dot(const struct ascii_scale *s, double v, int n)
 {
 	double wide = s->scaled_max - s->scaled_min;
@@ -59,7 +58,6 @@ static int scale_to_dot(const struct ascii_scale *s, double v, int n)
 	return (int)lround(part * (n - 1));
 }
 
-/* Draws the axis below the plot and its end labels. */
 static void put_axis(const struct ctl_ascii_plot *k, const struct ascii_scale *x, int wide,
 		     int label, struct dp_buf *out)
 {
@@ -75,7 +73,7 @@ static void put_axis(const struct ctl_ascii_plot *k, const struct ascii_scale *x
 	room = wide - (int)strlen(from) - (int)strlen(to);
 	dp_buf_printf(out, "%*s  %s", label, "", from);
 	used = ctl_text_width(k->x.name) + (x->is_log ? 6 : 0);
-	if (used + 2 <= room) /* the name in the middle */
+	if (used + 2 <= room)
 		dp_buf_printf(out, "%*s%s%s%*s", (room - used) / 2, "", k->x.name,
 			      x->is_log ? " (log)" : "", room - used - (room - used) / 2, "");
 	else

@@ -5,7 +5,6 @@
 #define DP_CTL_UI_ASCII_PLOT_H
 #include "base/buf.h"
 
-/* One axis and the format of its end labels. */
 struct ctl_ascii_plot_axis {
 	const char *name;
 	bool is_log;   /* if all values are above 0 */
@@ -20,7 +19,6 @@ struct ctl_ascii_plot {
 	bool utf8;         /* braille dots, else plain characters */
 };
 
-/* The smallest plot that is drawn. */
 enum {
 	CTL_ASCII_PLOT_MIN_COLUMNS = 36,
 	CTL_ASCII_PLOT_MIN_ROWS = 6

@@ -6,8 +6,8 @@
 #include "base/buf.h"
 
 struct ctl_layout_line {
-	char *text; /* without newline */
-	int rank;   /* lower ranks stay longer */
+	char *text;
+	int rank; /* lower ranks stay longer */
 };
 
 struct ctl_layout {
@@ -15,13 +15,11 @@ struct ctl_layout {
 	size_t n_lines, capacity;
 };
 
-/* Appends a line and copies the text. */
 void ctl_layout_add_line(struct ctl_layout *l, int rank, const char *text);
 /* Inserts the lines of a text before line i. */
 void ctl_layout_insert_lines(struct ctl_layout *l, size_t i, int rank, const char *text);
 /* Keeps at most `most` lines: drops the highest ranks first, the lower line of equal ranks. */
 void ctl_layout_fit_rows(struct ctl_layout *l, size_t most);
-/* Appends all lines, each with a newline. */
 void ctl_layout_format(const struct ctl_layout *l, struct dp_buf *out);
 void ctl_layout_free(struct ctl_layout *l);
 

@@ -30,14 +30,12 @@ enum {
 struct follow_state {
 	struct ctl *ctl;
 	FILE *stream;
-	json_t *status; /* the latest */
-	bool has_quit;  /* q was pressed while the daemon was away */
-	/* on a terminal: */
+	json_t *status;
+	bool has_quit;                  /* q was pressed while the daemon was away */
 	int drawn_lines, columns, rows; /* of the current drawing */
-	unsigned n_reconnects;          /* of ctl at that time */
+	unsigned n_reconnects;
 	bool keyboard_raw;
 	struct termios saved_termios;
-	/* elsewhere: */
 	int64_t n_ended;           /* ended trials, reported or ended before the start */
 	uint32_t first_unreported; /* all trials before this one are reported */
 	bool *reported;            /* (capacity), by trial number */
@@ -148,7 +146,6 @@ static void follow_print_line(struct follow_state *f, const char *format, ...)
 	dp_buf_free(&line);
 }
 
-/* Marks a trial as reported; true if it was not. */
 static bool follow_mark_reported(struct follow_state *f, uint32_t trial)
 {
 	size_t room = f->capacity ? f->capacity : 256;
@@ -166,7 +163,6 @@ static bool follow_mark_reported(struct follow_state *f, uint32_t trial)
 	return !was;
 }
 
-/* The first call only marks trials. */
 static int on_trial_print_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
 {
 	struct follow_state *f = arg;
@@ -229,8 +225,6 @@ static int follow_print_changes(struct follow_state *f, struct dp_err *err)
 	fflush(f->stream);
 	return code;
 }
-
-/* ---- common ---- */
 
 static int follow_loop(struct follow_state *f, enum ctl_follow_result *how, struct dp_err *err)
 {

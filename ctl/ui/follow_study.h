@@ -9,7 +9,7 @@
 
 enum ctl_follow_result {
 	CTL_FOLLOW_ENDED, /* finished, failed, stopped or paused by failures */
-	CTL_FOLLOW_QUIT,  /* q was pressed */
+	CTL_FOLLOW_QUIT,
 };
 /* Shows a study until it ends: on a terminal, a view redrawn in place; elsewhere, one line for each
  * ended trial and state change. The caller owns *summary, the last one seen. Returns

@@ -10,7 +10,6 @@ struct ctl_result_id {
 	int64_t checkpoint; /* 0: the trial itself */
 };
 
-/* Parses TRIAL[@AT] or m3. */
 DP_MUSTCHECK int ctl_result_id_parse(const char *text, struct ctl_result_id *out,
 				     struct dp_err *err);
 /* The checkpoint as a protocol field; NULL: the trial itself. */

@@ -87,7 +87,6 @@ static void csv_add_column_name(struct dp_buf *out, const char *prefix, const ch
 
 /* Members of a point chosen by models: smoothed values and their 95 % intervals. */
 static const char *const by_models[] = { "denoised", "denoised_low", "denoised_high", NULL };
-/* Columns for the spread of an objective's runs. */
 static const char *const of_spread[] = { "runs", "sd", "low", "high", NULL };
 /* Columns of a re-evaluated point besides its runs: member and column name. */
 static const struct {
@@ -96,7 +95,6 @@ static const struct {
 		 { "low", "remeasured_low" },
 		 { "high", "remeasured_high" } };
 
-/* Adds a column LEFT.RIGHT. */
 static void csv_add_joined_name(struct dp_buf *out, const char *left, const char *right)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -249,7 +247,6 @@ struct front_column {
 	bool is_smoothed, has_interval;
 };
 
-/* Returns a member of a member. */
 static const json_t *get_nested(const json_t *object, const char *key, const char *name)
 {
 	return json_object_get(json_object_get(object, key), name);

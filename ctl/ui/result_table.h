@@ -17,29 +17,23 @@ struct ctl_result_columns {
 	json_t *reevaluated;
 };
 void ctl_result_columns_clear(struct ctl_result_columns *cols);
-/* Collects the objectives of a study from its summary. */
 void ctl_result_columns_from_study(const json_t *summary, struct ctl_result_columns *cols);
 /* Returns the keys of an object; an empty array for other values. */
 json_t *ctl_json_keys(const json_t *object);
-/* Does the array contain the text? */
 bool ctl_json_array_has(const json_t *array, const char *text);
-/* Append the header and one row of a CSV of trials. */
 void ctl_trial_csv_header(const struct ctl_result_columns *cols, struct dp_buf *out);
 void ctl_trial_csv_row(const json_t *trial, const struct ctl_result_columns *cols,
 		       struct dp_buf *out);
 /* Returns the objectives that were re-evaluated at any of these points; NULL: none. */
 json_t *ctl_reevaluated_objectives(const json_t *points);
-/* Counts the re-evaluated points. */
 size_t ctl_count_reevaluated(const json_t *points);
 /* Collects the columns of a front object. points: all its points before a filter. */
 void ctl_result_columns_from_front(const json_t *front, const json_t *points,
 				   struct ctl_result_columns *cols);
-/* Prints the points of a front object as a table or CSV. */
 void ctl_front_print_table(struct ctl *ctl, const json_t *front,
 			   const struct ctl_result_columns *cols);
 void ctl_front_print_csv(struct ctl *ctl, const json_t *front,
 			 const struct ctl_result_columns *cols);
-/* Explains why a front object has no points. */
 const char *ctl_front_empty_reason(const json_t *front);
 
 #endif

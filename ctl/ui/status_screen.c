@@ -20,10 +20,10 @@
 #include <string.h>
 
 enum {
-	LABEL_WIDTH = 13,    /* columns for labels */
+	LABEL_WIDTH = 13,
 	NARROW_COLUMNS = 40, /* below this width, labels are not padded */
 	MAX_PLOT_ROWS = 16,
-	UNLIMITED_COLUMNS = 100000, /* no truncation */
+	UNLIMITED_COLUMNS = 100000,
 	TRIAL_BAR_WIDTH = 12,
 	MAX_FAILURES_SHOWN = 3,
 	MAX_LATEST_SHOWN = 5,
@@ -265,7 +265,7 @@ static void screen_add_summary(struct status_screen *v, const json_t *status)
 	dp_buf_puts(&text, reason ? reason : ""); /* "paused by request" needs no more detail */
 	screen_add_wrapped(v, RANK_STATE, ctl_state_style(state), "state", dp_buf_text(&text));
 	dp_buf_clear(&text);
-	if (seeds_warning) /* affects all numbers below */
+	if (seeds_warning)
 		screen_add_wrapped(v, RANK_STATE, CTL_WARN, "warning", seeds_warning);
 	if (hidden) {
 		screen_printf(v, RANK_PROGRESS, CTL_NORMAL, "trials",
@@ -360,7 +360,6 @@ static void screen_add_latest(struct status_screen *v, enum line_rank rank, cons
 	dp_buf_free(&text);
 }
 
-/* Adds one line; `logs` shows the rest. */
 static void screen_add_failure(struct status_screen *v, enum line_rank rank, const json_t *f)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -373,8 +372,6 @@ static void screen_add_failure(struct status_screen *v, enum line_rank rank, con
 	screen_add_line(v, rank, CTL_BAD, label, dp_buf_text(&text));
 	dp_buf_free(&text);
 }
-
-/* ---- lists ---- */
 
 /* The i-th rows of the lists interleave. */
 static enum line_rank list_row_rank(enum status_list which, size_t i)
@@ -425,7 +422,6 @@ static void set_plot_axis(const json_t *summary, size_t k, struct ctl_ascii_plot
 		out->name && ctl_json_array_has(json_object_get(summary, "privacy"), out->name);
 }
 
-/* Is the value better than the reference point? */
 static bool beats_reference_point(const json_t *summary, size_t k, const char *name, double x)
 {
 	const char *goal = json_string_value(json_array_get(json_object_get(summary, "goals"), k));
@@ -501,8 +497,6 @@ static void render_screen(struct dp_buf *out, const json_t *status, const struct
 	ctl_layout_format(&v.layout, out);
 	ctl_layout_free(&v.layout);
 }
-
-/* ---- public functions ---- */
 
 void ctl_render_status(struct dp_buf *out, const json_t *status, const struct ctl_screen *screen)
 {

@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include <jansson.h>
 
-/* The size and abilities of the screen. */
 struct ctl_screen {
 	int columns; /* 0: no limit */
 	int rows;    /* 0: no limit */

@@ -10,12 +10,12 @@
 
 enum {
 	MAX_COLUMNS = 96,
-	MIN_FLEX_WIDTH = 8, /* minimum width of a shortened cell */
+	MIN_FLEX_WIDTH = 8,
 	COLUMN_GAP = 2
 };
 
 struct table_cell {
-	size_t text_offset; /* offset in the table's texts */
+	size_t text_offset;
 	enum ctl_style style;
 	int width;
 };
@@ -27,7 +27,7 @@ struct ctl_table {
 		int width;
 	} columns[MAX_COLUMNS];
 	size_t n_columns;
-	struct table_cell *cells; /* row by row */
+	struct table_cell *cells;
 	size_t n_cells, capacity;
 	/* Texts of all cells, NUL-terminated. Separate allocations for a million cells would
 	 * fragment the heap. */

@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "ctl/ctl_output.h"
 
-/* A table: columns first, then cells row by row. */
 struct ctl_table;
 enum ctl_align {
 	CTL_LEFT,

@@ -76,8 +76,6 @@ int daemon_call(struct daemon_client *daemon, const char *verb, json_t *fields, 
 	return call_once(daemon, true, verb, fields, ok, err);
 }
 
-/* ---- trials ---- */
-
 struct row_collector {
 	struct trial_rows *rows;
 	size_t max_bytes;
@@ -214,8 +212,6 @@ int daemon_fetch_trial_page(struct daemon_client *daemon, const char *study,
 	json_decref(list);
 	return code;
 }
-
-/* ---- fronts and studies ---- */
 
 int daemon_fetch_front_head(struct daemon_client *daemon, const char *study, json_t **front,
 			    struct dp_err *err)

@@ -36,7 +36,6 @@ DP_MUSTCHECK int daemon_session_acquire(struct daemon_session *s, struct daemon_
 					struct dp_err *err);
 void daemon_session_release(struct daemon_session *s);
 
-/* Calls a verb and fetches all pages of its answer. Takes the reference `fields`. */
 DP_MUSTCHECK int daemon_call(struct daemon_client *daemon, const char *verb, json_t *fields,
 			     json_t **ok, struct dp_err *err);
 /* Fetches all rows of a study's trials, checkpoints before their trial. The caller owns a

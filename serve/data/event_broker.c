@@ -11,14 +11,14 @@
 
 enum {
 	CHANGES_TIMEOUT_MS = 1000, /* wait for changes; also the longest delay of a stop */
-	RECONNECT_DELAY_MS = 500   /* between attempts to reach the daemon */
+	RECONNECT_DELAY_MS = 500
 };
 
 struct broker_study {
 	char name[DP_NAME_MAX + 1];
-	int64_t version;        /* -1: deleted */
-	uint64_t change_number; /* of its last change */
-	bool is_listed;         /* in the answer that lists all studies */
+	int64_t version; /* -1: deleted */
+	uint64_t change_number;
+	bool is_listed; /* in the answer that lists all studies */
 };
 
 struct event_broker {
@@ -85,7 +85,6 @@ static void broker_sweep_deleted(struct event_broker *broker, const json_t *answ
 			broker_set_version(broker, broker->studies[i].name, -1);
 }
 
-/* Applies the changes in an answer of the daemon. */
 static void broker_apply_changes(struct event_broker *broker, const json_t *answer)
 {
 	const json_t *one;
@@ -117,7 +116,6 @@ static void broker_set_daemon_down(struct event_broker *broker, const struct dp_
 	pthread_mutex_unlock(&broker->lock);
 }
 
-/* Sleeps; returns false if the broker is closed. */
 static bool broker_sleep(struct event_broker *broker, int ms)
 {
 	struct timespec until;
@@ -199,8 +197,6 @@ void event_broker_stop(struct event_broker *broker)
 	free(broker->studies);
 	free(broker);
 }
-
-/* ---- streams ---- */
 
 static void append_sse_event(struct dp_buf *out, const char *name, json_t *data)
 {

@@ -10,7 +10,6 @@ struct event_broker;
 /* Starts the thread. The caller frees it with event_broker_stop(), after all streams have ended. */
 DP_MUSTCHECK int event_broker_start(struct daemon_client *daemon, struct event_broker **out,
 				    struct dp_err *err);
-/* Ends all streams, current and future. */
 void event_broker_close(struct event_broker *broker);
 void event_broker_stop(struct event_broker *broker);
 

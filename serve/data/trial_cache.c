@@ -39,7 +39,6 @@ void trial_cache_free(struct trial_cache *cache)
 	pthread_mutex_destroy(&cache->lock);
 }
 
-/* Returns NULL if the study is not cached. */
 static struct trial_cache_entry *trial_cache_find(struct trial_cache *cache, const char *study)
 {
 	for (size_t i = 0; i < TRIAL_CACHE_MAX_STUDIES; i++)
@@ -126,7 +125,6 @@ static unsigned count_fetches(const struct trial_cache *cache, const char *study
 	return n;
 }
 
-/* Earliest time of the next fetch. */
 static int64_t entry_refetch_time_us(const struct trial_cache_entry *p)
 {
 	int64_t pause = REFETCH_PAUSE_FACTOR * p->fetch_duration_us;

@@ -21,12 +21,12 @@ struct trial_cache {
 	struct event_broker *broker; /* NULL: versions are unknown */
 	pthread_mutex_t lock;
 	pthread_cond_t fetch_done;
-	struct trial_fetch *fetches; /* fetches in progress */
+	struct trial_fetch *fetches;
 	struct trial_cache_entry {
 		char study[DP_NAME_MAX + 1]; /* "": free */
 		struct trial_rows *rows;
-		size_t bytes;                          /* of the rows */
-		struct study_version version;          /* of the study at the fetch */
+		size_t bytes;
+		struct study_version version;
 		int64_t fetched_us, fetch_duration_us; /* end and duration of the fetch */
 		int64_t last_used_us;
 	} entries[TRIAL_CACHE_MAX_STUDIES];

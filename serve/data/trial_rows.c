@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-	STRING_HASH_SIZE = 256 /* slots to find strings seen before */
+	STRING_HASH_SIZE = 256
 };
 
 static const char *const own_columns[] = { "trial",   "at",      "state", "source",  "attempts",
@@ -68,8 +68,6 @@ void trial_rows_unref(struct trial_rows *r)
 	dp_buf_free(&r->strings);
 	free(r);
 }
-
-/* ---- filling ---- */
 
 /* Returns the offset of the string, plus 1. Most columns have few distinct strings. */
 static uint32_t trial_rows_intern_string(struct trial_rows *r, const char *word)
@@ -180,8 +178,6 @@ void trial_rows_trim(struct trial_rows *r)
 		c->values = dp_reallocarray(c->values, c->capacity, sizeof *c->values);
 	}
 }
-
-/* ---- reading ---- */
 
 size_t trial_rows_count(const struct trial_rows *r)
 {

@@ -10,20 +10,15 @@
 
 struct trial_rows;
 
-/* Returns an empty table with one reference. */
 struct trial_rows *trial_rows_new(void);
 struct trial_rows *trial_rows_ref(struct trial_rows *r);
-/* Drops a reference; NULL is allowed. */
 void trial_rows_unref(struct trial_rows *r);
 /* Appends a row of `trials`. The caller keeps trial_rows_memory_bytes() below 4 GiB. */
 void trial_rows_append(struct trial_rows *r, const json_t *row);
-/* Builds a table from a list of rows. */
 struct trial_rows *trial_rows_from_json(const json_t *list);
-/* Frees unused capacity. */
 void trial_rows_trim(struct trial_rows *r);
 
 size_t trial_rows_count(const struct trial_rows *r);
-/* Memory in use by the rows. */
 size_t trial_rows_memory_bytes(const struct trial_rows *r);
 const char *trial_rows_get_text(const struct trial_rows *r, size_t i, size_t *len);
 

@@ -19,7 +19,6 @@ struct ended_trial {
 	size_t first_row, last_row; /* rows; `last_row` is the trial's own */
 };
 
-/* The columns of a study's objectives, and their directions. */
 struct curve_columns {
 	size_t p;
 	int objectives[OBJECTIVES_MAX], feasible;
@@ -35,7 +34,6 @@ static int compare_end_times(const void *a, const void *b)
 	return first ? first : (u->first_row > v->first_row) - (u->first_row < v->first_row);
 }
 
-/* Collects ended evaluations, ordered by end time. */
 static size_t collect_ended_trials(const struct trial_rows *rows, struct ended_trial *out)
 {
 	int at = trial_rows_find_column(rows, NULL, "at"),

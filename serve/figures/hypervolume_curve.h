@@ -11,7 +11,7 @@ enum {
 
 struct hypervolume_curve {
 	size_t n_points;
-	double evaluations[HYPERVOLUME_CURVE_STEPS + 1]; /* evaluations, from 0 */
+	double evaluations[HYPERVOLUME_CURVE_STEPS + 1];
 	double volume[HYPERVOLUME_CURVE_STEPS + 1];
 };
 

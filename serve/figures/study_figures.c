@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- objectives ---- */
-
 static const char *json_string_at(const json_t *list, size_t i)
 {
 	const char *text = json_string_value(json_array_get(list, i));
@@ -33,7 +31,6 @@ static bool objective_is_privacy(const json_t *summary, const char *objective)
 	return false;
 }
 
-/* An objective as an axis. */
 struct objective_axis {
 	const char *name;
 	bool is_maximized, is_privacy;
@@ -84,8 +81,6 @@ bool study_figure_choose_axes(const json_t *summary, struct figure_axis *x, stru
 	return true;
 }
 
-/* ---- points ---- */
-
 /* The points of a front as drawn, smoothed where the models chose them. */
 struct front_series {
 	double *x, *y, *lo, *hi; /* (n); lo and hi are NaN without an interval */
@@ -117,7 +112,6 @@ static bool point_is_smoothed(const json_t *point)
 	return json_is_object(json_object_get(point, "denoised"));
 }
 
-/* Returns the value that put a point on the front. */
 static double point_value(const json_t *point, const char *name)
 {
 	return json_nested_number(point, point_is_smoothed(point) ? "denoised" : "objectives",
@@ -179,7 +173,6 @@ static int compare_points_by_x(const void *a, const void *b, void *arg)
 	return (u > v) - (u < v);
 }
 
-/* Loads the points of a front from left to right. */
 static void front_series_load(struct front_series *d, const struct figure_study *s,
 			      const struct objective_axis *x, const struct objective_axis *y,
 			      bool named)
@@ -216,8 +209,6 @@ static void front_series_load(struct front_series *d, const struct figure_study 
 	free(order);
 }
 
-/* ---- the front ---- */
-
 /* The range of an axis: the fronts and the reference point. A wider range, for evaluated points
  * beyond it, would push the front into a corner. */
 struct axis_range {
@@ -251,7 +242,7 @@ static void axis_range_pad(struct axis_range *r, enum plot_scale scale)
 }
 
 struct scatter_points {
-	double *x, *y; /* capacity: all rows */
+	double *x, *y;
 	size_t n;
 };
 
@@ -406,7 +397,6 @@ static int figure_finish(struct plot *p, const struct figure_options *form, stru
 	return code;
 }
 
-/* Computes the axis ranges. */
 static void compute_front_ranges(const struct front_series *d, size_t n,
 				 const struct objective_axis *x, const struct objective_axis *y,
 				 struct axis_range *rx, struct axis_range *ry)
@@ -535,8 +525,6 @@ int study_figure_render_front(const struct figure_study *studies, size_t n,
 		front_series_free(&d[i]);
 	return figure_finish(p, form, out, err);
 }
-
-/* ---- the hypervolume ---- */
 
 /* Lower end of the axis. The first results often reach most of the hypervolume; an axis from 0
  * would flatten the rest. */

@@ -7,7 +7,7 @@
 #include "serve/data/trial_rows.h"
 
 enum {
-	FIGURE_MAX_STUDIES = 8 /* in one figure */
+	FIGURE_MAX_STUDIES = 8
 };
 
 /* The data of a study, in protocol form. */
@@ -20,11 +20,10 @@ struct figure_study {
 };
 
 struct figure_options {
-	int width;      /* CSS pixels */
+	int width;
 	bool is_inline; /* to be embedded in an HTML page */
 };
 
-/* An objective as an axis. */
 struct figure_axis {
 	const char *name;
 	bool is_log;
@@ -32,15 +31,12 @@ struct figure_axis {
 
 /* Chooses the objectives for the x and y axes of a front. False: there are fewer than two. */
 bool study_figure_choose_axes(const json_t *summary, struct figure_axis *x, struct figure_axis *y);
-/* Draws the fronts of one or more studies. */
 DP_MUSTCHECK int study_figure_render_front(const struct figure_study *studies, size_t n,
 					   const struct figure_options *form, struct dp_buf *out,
 					   struct dp_err *err);
-/* Draws the hypervolume by evaluations. */
 DP_MUSTCHECK int study_figure_render_hypervolume(const struct figure_study *study,
 						 const struct figure_options *form,
 						 struct dp_buf *out, struct dp_err *err);
-/* Draws the same as a line without axes for a table. */
 void study_figure_render_sparkline(const struct figure_study *study, struct dp_buf *out);
 
 #endif

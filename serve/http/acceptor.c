@@ -20,9 +20,9 @@ enum {
 	EPOLL_EVENTS_MAX = 64,
 	ACCEPT_BATCH_MAX = 64, /* accepted in a row before other events */
 	TICK_MS = 250,
-	UNTHROTTLED_PEEKS = 8, /* peeks at an incomplete request without delay */
-	PEEK_PAUSE_MS = 100,   /* between later peeks */
-	ACCEPT_RETRY_MS = 20,  /* after running out of descriptors */
+	UNTHROTTLED_PEEKS = 8,
+	PEEK_PAUSE_MS = 100,
+	ACCEPT_RETRY_MS = 20, /* after running out of descriptors */
 };
 
 void acceptor_wake(struct acceptor *acc)
@@ -272,8 +272,6 @@ static void conn_on_input(struct acceptor *acc, struct conn *c)
 	conn_drop(acc, c);
 }
 
-/* ---- eviction ---- */
-
 static bool evict_pending(struct acceptor *acc)
 {
 	struct conn *c;
@@ -373,8 +371,6 @@ static struct conn *next_queued(struct acceptor *acc)
 	pthread_mutex_unlock(&acc->lock);
 	return next;
 }
-
-/* ---- the thread ---- */
 
 static bool epoll_add(struct acceptor *acc, int fd, uint32_t events, void *what)
 {

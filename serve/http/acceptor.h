@@ -14,9 +14,9 @@
 #include <stdatomic.h>
 
 enum {
-	REQUEST_TIMEOUT_S = 15,    /* from accept to the end of the headers, or body */
-	QUEUE_TIMEOUT_S = 15,      /* from then until it gets a thread */
-	REFUSED_TIMEOUT_S = 2,     /* for the peer to read the refusal */
+	REQUEST_TIMEOUT_S = 15, /* from accept to the end of the headers, or body */
+	QUEUE_TIMEOUT_S = 15,   /* from then until it gets a thread */
+	REFUSED_TIMEOUT_S = 2,
 	UNTRUSTED_BODY_MAX = 4096, /* bytes of a body without the token: a sign-in form */
 	PEEK_MAX = HEAD_MAX + UNTRUSTED_BODY_MAX,
 	KNOWN_USERS_MAX = 64,

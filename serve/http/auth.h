@@ -30,7 +30,6 @@ DP_MUSTCHECK bool auth_check_request(const struct auth *auth, const struct http_
  * or fetch it. Browsers would hide the answer from that page, but not its timing, and the daemon
  * would do the work. */
 DP_MUSTCHECK bool auth_check_reader(const struct http_request *q, struct http_reply *a);
-/* The error for a user without access to the daemon's socket. */
 #define AUTH_USER_DENIED_TEXT                                                                      \
 	"your user may not use the daemon's socket, so this page is not for you either"
 #define AUTH_USER_DENIED_HINT                                                                      \
@@ -40,7 +39,6 @@ DP_MUSTCHECK bool auth_check_reader(const struct http_request *q, struct http_re
 const char *auth_bearer_token(const char *authorization);
 /* Has the request the token, in the header or (cookie) in the cookie of a signed-in browser? */
 bool auth_has_token(const struct auth *auth, const struct http_request *q, bool cookie);
-/* Writes the refusal for a missing token. */
 void auth_reply_token_required(struct http_reply *a);
 
 #endif

@@ -17,21 +17,21 @@ enum {
 };
 
 enum conn_state {
-	CONN_INCOMPLETE = 1 << 0,   /* reading the headers, or a body without the token */
-	CONN_REFUSED = 1 << 1,      /* answered; open until the peer has read the answer */
-	CONN_QUEUED = 1 << 2,       /* waits for a thread */
+	CONN_INCOMPLETE = 1 << 0, /* reading the headers, or a body without the token */
+	CONN_REFUSED = 1 << 1,    /* answered; open until the peer has read the answer */
+	CONN_QUEUED = 1 << 2,
 	CONN_READING_BODY = 1 << 3, /* has a thread from this state on */
 	CONN_ANSWERING = 1 << 4,
 	CONN_SENDING = 1 << 5,
-	CONN_STREAMING = 1 << 6, /* sends events */
+	CONN_STREAMING = 1 << 6,
 };
 #define CONN_PENDING (CONN_INCOMPLETE | CONN_REFUSED | CONN_QUEUED)
 #define CONN_RUNNING (CONN_READING_BODY | CONN_ANSWERING | CONN_SENDING | CONN_STREAMING)
 
 enum conn_trust {
-	CONN_UNTRUSTED, /* not known yet whether it may read */
-	CONN_TRUSTED,   /* may use the daemon's socket, or has the token */
-	CONN_OWNER,     /* trusted, and the server's own user or root on this machine */
+	CONN_UNTRUSTED,
+	CONN_TRUSTED, /* may use the daemon's socket, or has the token */
+	CONN_OWNER,   /* trusted, and the server's own user or root on this machine */
 };
 
 struct conn {
@@ -44,13 +44,13 @@ struct conn {
 	unsigned char address[16]; /* IPv6: the first 64 bits, one network */
 	enum conn_state state;
 	enum conn_trust trust;
-	int64_t state_since_us; /* dp_monotonic_us() */
+	int64_t state_since_us;
 	/* while pending */
-	bool has_unread;       /* bytes have arrived since the last peek */
-	unsigned n_peeks;      /* number of peeks at the bytes */
-	int64_t last_peek_us;  /* time of the last one */
-	bool continued;        /* "100 Continue" was sent if expected */
-	bool asks_metrics;     /* the request is for /metrics */
+	bool has_unread; /* bytes have arrived since the last peek */
+	unsigned n_peeks;
+	int64_t last_peek_us;
+	bool continued; /* "100 Continue" was sent if expected */
+	bool asks_metrics;
 	bool metrics_reserved; /* its thread is from the /metrics reserve */
 	/* while running */
 	bool mhd_started;              /* libmicrohttpd owns it */

@@ -139,8 +139,6 @@ char *http_form_get(const char *body, size_t len, const char *name)
 	return found;
 }
 
-/* ---- answers ---- */
-
 void http_reply_free(struct http_reply *a)
 {
 	dp_buf_free(&a->body);

@@ -35,7 +35,7 @@ struct http_request {
 	/* headers; NULL: absent */
 	const char *host, *origin, *fetch_site, *fetch_mode, *fetch_dest, *token, *cookie,
 		*if_none_match;
-	const char *peer_address;  /* as in "192.0.2.7" */
+	const char *peer_address;
 	const char *local_address; /* the address of this server that it used */
 	const char *user_name;     /* local user; NULL: unknown */
 	bool user_denied;          /* this user may not use the daemon */
@@ -60,21 +60,20 @@ char *http_form_get(const char *body, size_t len, const char *name);
 
 struct http_reply {
 	unsigned status;
-	const char *content_type;    /* of the body */
-	const char *security_policy; /* Content-Security-Policy */
-	const char *allow;           /* with 405: the allowed methods */
-	const char *location;        /* with 303 */
-	char etag[72];               /* "": none, and the reply must not be cached */
-	char cookie[256];            /* Set-Cookie; "": none */
-	bool is_event_stream;        /* no body: the reply is the event stream */
-	size_t held;                 /* bytes of the body counted in `held` of routes.h */
+	const char *content_type;
+	const char *security_policy;
+	const char *allow;    /* with 405: the allowed methods */
+	const char *location; /* with 303 */
+	char etag[72];        /* "": none, and the reply must not be cached */
+	char cookie[256];
+	bool is_event_stream; /* no body: the reply is the event stream */
+	size_t held;          /* bytes of the body counted in `held` of routes.h */
 	struct dp_buf body;
 };
 
 void http_reply_free(struct http_reply *a);
 /* Writes an error reply; the status follows from the code. */
 void http_reply_error(struct http_reply *a, const struct dp_err *err);
-/* The same with a given status. */
 void http_reply_error_status(struct http_reply *a, unsigned status, const struct dp_err *err);
 /* Takes the reference. NULL: error, the daemon's answer lacked this value. */
 DP_MUSTCHECK int http_reply_json(struct http_reply *a, json_t *value, struct dp_err *err);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-	BACKLOG = 4096 /* the kernel may reduce it */
+	BACKLOG = 4096
 };
 
 /* Splits "[::1]:8410" into a host without brackets and a port. */

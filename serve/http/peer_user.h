@@ -21,7 +21,7 @@ char *peer_format_user(uid_t user, char out[PEER_NAME_LEN]);
 enum peer_access {
 	PEER_DENIED,
 	PEER_ALLOWED,
-	PEER_BY_GROUP /* members of the socket's group */
+	PEER_BY_GROUP
 };
 /* Determines access from owner and mode of a socket. Does not look up groups, which may be slow. */
 enum peer_access peer_access_by_mode(uid_t user, const char *socket);

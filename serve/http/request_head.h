@@ -7,7 +7,7 @@
 #include "base/base.h"
 
 enum {
-	HEAD_MAX = 24 << 10, /* bytes, with the request line */
+	HEAD_MAX = 24 << 10,
 	HEAD_FIELDS_MAX = 100,
 };
 
@@ -26,8 +26,8 @@ struct request_head {
 	unsigned status;
 	const char *error;
 	/* of a complete head */
-	size_t len;            /* bytes, with the empty line */
-	uint64_t body_length;  /* Content-Length; 0 if absent */
+	size_t len; /* bytes, with the empty line */
+	uint64_t body_length;
 	bool chunked;          /* the length of the body is unknown */
 	bool expects_continue; /* the peer waits for "100 Continue" */
 	struct head_value target, token, authorization, cookie; /* point into the input */

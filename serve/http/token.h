@@ -9,12 +9,12 @@
 
 enum {
 	TOKEN_MAX_LEN = 256,
-	TOKEN_MIN_SAFE_LEN = 16 /* shorter ones can be guessed */
+	TOKEN_MIN_SAFE_LEN = 16
 };
 
 struct token {
 	char text[TOKEN_MAX_LEN + 1];
-	char cookie_value[DP_SHA256_HEX_SIZE]; /* digest of the token */
+	char cookie_value[DP_SHA256_HEX_SIZE];
 };
 
 /* Generates a token with the system's random generator. */
@@ -23,7 +23,6 @@ DP_MUSTCHECK int token_generate(struct token *t, struct dp_err *err);
 DP_MUSTCHECK int token_read_file(struct token *t, const char *path, struct dp_err *err);
 /* Compares in constant time. */
 bool token_matches(const struct token *t, const char *text);
-/* Does a Cookie header have this cookie with the token's digest? */
 bool token_matches_cookie(const struct token *t, const char *header, const char *name);
 
 #endif

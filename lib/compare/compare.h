@@ -61,7 +61,7 @@ struct dp_comparison {
 	double sign[DP_OBJECTIVES_MAX];            /* -1: maximised */
 	double reference_point[DP_OBJECTIVES_MAX]; /* natural units */
 	/* Results are re-evaluated points of each front, in its order, and the first of two
-	 * objectives is computed. No point is chosen by its new value, which would cause selection
+	 * objectives is computed. No point is chosen by its new value, which would add selection
 	 * bias. */
 	bool is_realised;
 };
@@ -69,8 +69,7 @@ void dp_comparison_free(struct dp_comparison *c);
 /* Adds an empty group. Names must be unique. */
 DP_MUSTCHECK int dp_comparison_add_group(struct dp_comparison *c, const char *name,
 					 struct dp_err *err);
-/* Adds a study, or with a size all its full parts, to the newest group. No member may be added
- * twice. */
+/* Adds a study, or with a size all its full parts, to the newest group. Each only once. */
 DP_MUSTCHECK int dp_comparison_add_study(struct dp_comparison *c, const struct dp_compare_study *of,
 					 uint32_t size, struct dp_err *err);
 /* Position of an objective, or an error whose hint lists the objectives. */
@@ -79,8 +78,8 @@ DP_MUSTCHECK int dp_comparison_find_objective(const struct dp_comparison *c, con
 
 /* ---- queries ---- */
 
-/* The hypervolume, or the best target objective among results whose bounded objective is at most
- * (if maximised: at least) the bound. */
+/* The hypervolume, or the best target among results with a bounded objective of at most (if
+ * maximised: at least) the bound. */
 struct dp_compare_query {
 	bool is_hypervolume;
 	size_t bounded_objective, target_objective;

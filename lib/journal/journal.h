@@ -13,8 +13,8 @@ struct dp_journal;
 
 struct dp_journal_options {
 	bool readonly; /* also while a daemon runs */
-	/* With readonly: neither creates nor changes LMDB's lock file, unless a daemon runs. For
-	 * dp_state_open_readonly(). */
+	/* readonly: never touches LMDB's lock file, unless a daemon runs
+	 * (dp_state_open_readonly()). */
 	bool no_lock_file;
 	size_t map_size; /* initial size in bytes, 0: the default; grows by itself */
 };
@@ -24,15 +24,13 @@ enum {
 };
 
 /* Opens the journal in the directory `dir`; creates it unless readonly. Readers and one writer can
- * share it. Returns DP_E_BUSY if another process writes it, and DP_E_CORRUPT if the format is newer
- * or the file is not a journal. */
+ * share it. DP_E_BUSY: another process writes it. DP_E_CORRUPT: newer format, or not a journal. */
 DP_MUSTCHECK int dp_journal_open(const char *dir, const struct dp_journal_options *opt,
 				 struct dp_journal **out, struct dp_err *err);
-/* True if a process has the journal in this directory open for writing. *pid is its process id, 0
- * if unknown or none. Changes nothing. */
+/* True if a process has this journal open for writing. *pid is its process id; 0: unknown or
+ * none. */
 bool dp_journal_has_writer(const char *dir, long *pid);
-/* Stops the writer thread and closes. Queued records are committed first, unless the disk
- * refuses. */
+/* Commits queued records, unless the disk refuses, stops the writer thread and closes. */
 void dp_journal_close(struct dp_journal *j);
 
 /* Calls fn for every record in key order (study 0: all studies). fn gets the stored bytes; a
@@ -90,8 +88,8 @@ DP_MUSTCHECK int dp_journal_start_writer(struct dp_journal *j, dp_journal_wake_f
 uint64_t dp_journal_append(struct dp_journal *j, uint32_t study, uint32_t seq, const void *bytes,
 			   size_t len);
 uint64_t dp_journal_delete_study(struct dp_journal *j, uint32_t study);
-/* All that is queued between the two goes into one commit, so that the end of a trial and the plan
- * of the next need only one sync. */
+/* All that is queued between the two goes into one commit, so that the end of a trial and the next
+ * plan need only one sync. */
 void dp_journal_begin_batch(struct dp_journal *j);
 void dp_journal_end_batch(struct dp_journal *j);
 /* Reading while the writer runs. The writer thread copies some records of a study, from `seq` on,

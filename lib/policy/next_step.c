@@ -401,8 +401,7 @@ static bool step_first_due_attempt(const struct dp_study_state *s, struct dp_tri
 	return false;
 }
 
-/* While the search has work, re-evaluations get half of the slots, so that neither waits for the
- * other to finish. */
+/* While the search has work, re-evaluations get half of the slots: neither starves the other. */
 static bool step_reeval_attempt(const struct dp_study_state *s, int64_t now, bool all_slots,
 				struct dp_step *step)
 {
@@ -455,8 +454,8 @@ static void step_propose_or_wait(const struct dp_study_state *s, bool late, uint
 					    ? DP_WAIT_REEVALS
 					    : DP_WAIT_RUNNING_TRIALS;
 	} else if (s->open_attempts + backing_off >= s->parallel) {
-		/* a trial that waits for its retry keeps its slot: with `parallel: 1` the next
-		 * proposal knows its result */
+		/* a retried trial keeps its slot: with `parallel: 1` the next proposal knows its
+		 * result */
 		step->wait_reason = DP_WAIT_RETRY;
 	} else if (is_blocked_by_order(s)) {
 		step->wait_reason = DP_WAIT_ORDER;

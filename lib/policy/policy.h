@@ -17,8 +17,8 @@ enum dp_step_kind {
 	DP_STEP_RECORD, /* journal dp_step_event(), then call again */
 	/* Compute and journal the epsilon of `trial`, which version 0.1 proposed without one. */
 	DP_STEP_ACCOUNT,
-	/* Choose the filter of search.budget, which takes a while (dp_budget_filter()); journal it
-	 * with the odometer. */
+	/* Choose the filter of search.budget (slow: dp_budget_filter()); journal it with the
+	 * odometer. */
 	DP_STEP_CHOOSE_FILTER,
 	DP_STEP_ATTEMPT, /* a process may be started: journal dp_step_event() first */
 	DP_STEP_PROPOSE, /* the next trial may be proposed */
@@ -108,8 +108,8 @@ struct dp_privacy_spending {
  * influence; see dp_policy_visible_trials(). */
 void dp_policy_compute_spending(const struct dp_study_state *s, uint32_t window,
 				struct dp_privacy_spending *out);
-/* The largest K per run that a new trial may have, with all its runs and worst-case retries; 0:
- * none, +inf: no budget. */
+/* The largest K per run for a new trial, with all runs and worst-case retries; 0: none, +inf: no
+ * budget. */
 double dp_policy_budget_per_run(const struct dp_study_state *s, uint32_t window);
 /* Returns DP_E_LIMIT if search.budget has no room for a new trial with this K per run. */
 DP_MUSTCHECK int dp_policy_check_budget(const struct dp_study_state *s, double k,
@@ -162,17 +162,16 @@ DP_MUSTCHECK int dp_policy_check_import(const struct dp_study_state *s, struct d
 DP_MUSTCHECK int dp_policy_reevaluate(const struct dp_study_state *s,
 				      struct dp_transition_events *out, struct dp_err *err);
 
-/* There is no next point. DP_E_LIMIT (none left, or none affordable): the budget ends here.
- * DP_E_ORACLE (the external accountant does not answer): the study pauses. Other codes (the
- * proposer failed): it fails. */
+/* There is no next point. DP_E_LIMIT (none left or affordable): the budget ends here. DP_E_ORACLE
+ * (the external accountant does not answer): the study pauses. Else the proposer failed: it
+ * fails. */
 void dp_policy_on_no_proposal(const struct dp_study_state *s, const struct dp_err *why,
 			      struct dp_transition_events *out);
 
 /* The trial with this number; DP_E_NOT_FOUND lists the valid numbers. */
 DP_MUSTCHECK int dp_policy_find_trial(const struct dp_study_state *s, int64_t number,
 				      struct dp_trial **t, struct dp_err *err);
-/* The checkpoint of a trial at this path value, if it is a result; DP_E_NOT_FOUND lists the values
- * that are. */
+/* The checkpoint result of a trial at this path value; DP_E_NOT_FOUND lists those it has. */
 DP_MUSTCHECK int dp_policy_find_checkpoint(const struct dp_study_state *s, const struct dp_trial *t,
 					   int64_t at, struct dp_result_id *p, struct dp_err *err);
 

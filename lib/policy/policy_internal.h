@@ -5,14 +5,13 @@
 
 /* ---- trial_outcome.c ---- */
 
-/* Number of charged attempts of this run, up to and including position `last`, that failed in a way
- * that a retry may fix. */
+/* Charged attempts of this run, up to position `last`, with a failure that a retry may fix. */
 int dp__count_retryable_failures(const struct dp_trial *t, int32_t run, uint32_t last);
 
 /* The run of the trial that needs an attempt (DP_RUN_ALL: all in one); false if none does. */
 bool dp__trial_next_run(const struct dp_study_state *s, const struct dp_trial *t, int32_t *run);
-/* Position after the re-evaluation trials that may end or start now. Of those without any event
- * only the first is considered. */
+/* Position after the re-evaluation trials that may end or start now: of those without any event,
+ * only the first. */
 uint32_t dp__reevals_end_position(const struct dp_reevals *m);
 /* Ends the trial with this status; step->reason is set by the caller or "". */
 void dp__step_end_trial(const struct dp_study_state *s, const struct dp_trial *t,

@@ -1,5 +1,4 @@
-/* transitions.c - what a user may request in which state, what follows from a missing proposal, and
- * the events to journal. */
+/* transitions.c - user requests: which are possible in a state, and the events to journal. */
 #include "policy/policy_internal.h"
 
 #include "base/units.h"
@@ -108,8 +107,8 @@ int dp_policy_resume(const struct dp_study_state *s, struct dp_transition_events
 void dp_policy_stop(const struct dp_study_state *s, struct dp_transition_events *out)
 {
 	out->count = 0;
-	/* A study that only runs re-evaluations has ended already: the caller cancels them, and the
-	 * study returns to its former status. */
+	/* A study that only runs re-evaluations has ended: the caller cancels them, then it returns
+	 * to its former status. */
 	if (s->reevals.has_resume_state && s->status == DP_STUDY_PAUSED)
 		transition_add_status(out, DP_STUDY_RUNNING, NULL);
 	else if (!s->reevals.has_resume_state &&

@@ -33,8 +33,7 @@ static bool trial_has_all_runs(const struct dp_trial *t)
 	return true;
 }
 
-/* The final status of the trial, or DP_TRIAL_WAITING if it needs more attempts. *cause: the attempt
- * that decided, or NULL. */
+/* The trial's final status; DP_TRIAL_WAITING: needs attempts. *cause: the deciding one, or NULL. */
 static enum dp_trial_status decide_trial_outcome(const struct dp_study_state *s,
 						 const struct dp_trial *t,
 						 const struct dp_attempt **cause)

@@ -1,5 +1,4 @@
-/* checkpoints.c - checkpoints of learning curves, gathered as attempts end and averaged when the
- * trial ends. */
+/* checkpoints.c - checkpoints of learning curves: gathered per attempt, averaged over runs. */
 #include "state/state_internal.h"
 #include "study/metric_release.h"
 #include "study/objective.h"

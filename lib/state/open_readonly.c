@@ -2,8 +2,7 @@
 #include "journal/store/journal_internal.h"
 #include "state/state.h"
 
-/* Opens and replays once. *again: a daemon began to write meanwhile, so what was read may mix two
- * states. */
+/* Opens and replays once. *again: a daemon began to write, so two states may be mixed. */
 static int open_and_replay_once(struct dp_state *s, const char *dir, struct dp_journal **j,
 				bool *again, struct dp_err *err)
 {

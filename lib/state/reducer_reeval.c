@@ -1,5 +1,4 @@
-/* reducer_reeval.c - applies re-evaluation events, and returns an ended study to its former
- * status. */
+/* reducer_reeval.c - applies re-evaluation events and restores the former status after them. */
 #include "state/state_internal.h"
 
 #include <math.h>
@@ -88,8 +87,7 @@ static bool reevals_reserve(struct dp_reevals *m, uint32_t n)
 	return true;
 }
 
-/* Appends the trials of a re-evaluation, not yet counted: trainer.runs runs each, the last one the
- * remainder. */
+/* Appends trials, not yet counted: trainer.runs runs each, the last one the remainder. */
 static int add_reeval_trials(struct dp_study_state *st, const struct dp_event *e, uint32_t n,
 			     struct dp_err *err)
 {

@@ -170,8 +170,7 @@ static void pool_compute_objective(struct reeval_pool *p, const struct reeval_fi
 	p->sum = p->scaled_sum = p->sum_squares = 0;
 	p->min = p->max = NAN;
 	pool_visit_matching(p, which, pool_add_sums);
-	/* If all values are equal, rounding must not change them: (0.1 + 0.1 + 0.1) / 3 is not
-	 * 0.1. */
+	/* equal values: rounding must not change them, as in (0.1 + 0.1 + 0.1) / 3 */
 	p->mean = p->min == p->max ? p->min : isfinite(p->sum) ? p->sum / p->runs : p->scaled_sum;
 	pool_visit_matching(p, which, pool_add_squares);
 	out->objectives[k] = dp_objective_from_metric(o, p->mean);

@@ -1,7 +1,7 @@
 /* state.h - the state of all studies, as a fold of the journal.
  *
- * The daemon, the reports and the tools all build the state with dp_state_apply(), one event after
- * the other, so they cannot disagree. */
+ * The daemon, the reports and the tools all build it with dp_state_apply(), one event after the
+ * other, so they cannot disagree. */
 #ifndef DP_STATE_STATE_H
 #define DP_STATE_STATE_H
 #include "base/base.h"
@@ -69,8 +69,7 @@ struct dp_checkpoints {
 	uint32_t nmetrics;  /* columns of the metric tables: the study's first nmetrics */
 	double *values;     /* (count) path parameter, ascending */
 	double *objectives; /* (count x nobjectives), natural units; NaN: unknown */
-	/* (count x dp_trial_values_per_metric() x nmetrics); NULL once the trial cannot be
-	 * retried. */
+	/* (count x dp_trial_values_per_metric() x nmetrics); NULL once no retry is possible. */
 	double *run_metrics;
 	/* (count x nmetrics), set while the trial has ended: the mean of each metric over the runs
 	 * and the variance of that mean, as dp_trial_metric_mean() and
@@ -106,8 +105,7 @@ struct dp_trial {
 	int64_t proposed_us, ended_us;
 };
 
-/* A result: the final one of a trial, or one of its checkpoints. A checkpoint can be a result
- * however its trial ended. */
+/* A result: the final one of a trial, or a checkpoint, which can be one however the trial ended. */
 struct dp_result_id {
 	uint32_t trial;
 	int32_t checkpoint; /* position among the trial's checkpoints, or DP_CHECKPOINT_FINAL */
@@ -206,8 +204,8 @@ struct dp_study_state {
 	/* Trial whose trainer could not start since the study last began to run; -1: none. */
 	int64_t blocked_trial;
 	struct dp_accounting *accounting; /* NULL: not journaled */
-	/* K of all planned attempts, including those that could not be started: at least what is
-	 * spent. +inf without a budget. */
+	/* K of all planned attempts, started or not: at least what is spent. +inf without a
+	 * budget. */
 	double planned_renyi;
 	struct dp_declarations declarations;
 	struct dp_imported_result *imported; /* (nimported) */
@@ -302,8 +300,7 @@ bool dp_state_is_private_selection(const struct dp_study_state *s);
 
 /* Trials that used up one of `evaluations`. */
 uint32_t dp_state_count_ended_trials(const struct dp_study_state *s);
-/* As dp_study_seeds_warning(), and also warns if trials were proposed before the data was declared
- * public. */
+/* As dp_study_seeds_warning(); also covers trials from before the data was declared public. */
 const char *dp_state_seeds_warning(const struct dp_study_state *s);
 /* Column of a metric in the study's table, or -1. */
 int dp_state_metric_column(const struct dp_study_state *s, const char *name);
@@ -328,11 +325,10 @@ double dp_trial_duration_seconds(const struct dp_trial *t);
  * proposed trials, however they ended, except those that an accountant refused. Seconds: of all
  * ended processes, however they ended. 0: cost is not counted. */
 double dp_state_cost_spent(const struct dp_study_state *s);
-/* May the trainer have seen the data? Not if it could not be executed, or if a daemon or the
- * machine ended before it was. */
+/* May the trainer have seen the data? Not if it could not be executed, or the daemon or machine
+ * ended before it was. */
 bool dp_attempt_may_have_run(const struct dp_attempt *a);
-/* Runs that were started for the trial, however they ended: those of all attempts that may have
- * run. */
+/* Runs that were started, however they ended: those of all attempts that may have run. */
 uint32_t dp_trial_count_started_runs(const struct dp_trial *t);
 /* The Renyi divergence, at the filter's order, of all runs that were started, and its limit. False
  * without search.budget, or before its filter is chosen. */
@@ -355,8 +351,7 @@ bool dp_result_compute_reeval_stats(const struct dp_study_state *s, struct dp_re
 /* Over the trials of one re-evaluation. */
 bool dp_reeval_compute_stats(const struct dp_study_state *s, const struct dp_reeval *m,
 			     struct dp_reeval_stats *out);
-/* Waiting, running or ok; failed if one of its trials ended in any other way, *reason then says
- * why. */
+/* Waiting, running or ok; failed if a trial ended in any other way, *reason then says why. */
 enum dp_trial_status dp_reeval_get_status(const struct dp_study_state *s, const struct dp_reeval *m,
 					  const char **reason);
 /* Runs of its ok trials, and of those that ended otherwise. */
@@ -376,8 +371,7 @@ double dp_results_reeval_hypervolume(const struct dp_study_state *s,
 
 /* ---- results (results.c) ---- */
 
-/* All results by trial, then by checkpoint, the final one last: ok trials and checkpoints that are
- * results. The caller frees the array. */
+/* All results by trial, then by checkpoint, the final one last. The caller frees the array. */
 struct dp_result_id *dp_state_list_results(const struct dp_study_state *s, size_t *n);
 /* The results of one trial in that order; returns the count. `out` (NULL: only count) has room for
  * its checkpoints and one more. with_diverged: includes the final result of a diverged trial. */

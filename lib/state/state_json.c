@@ -268,8 +268,7 @@ static json_t *budget_json(const struct dp_study_state *s)
 			 known ? dp_json_real(most) : json_null());
 }
 
-/* The external accountant of each privacy objective that has one, {"epsilon": "python3
- * accountant.py"}; null if none has. */
+/* The external accountants by privacy objective, {"epsilon":"python3 accountant.py"}, or null. */
 static json_t *accountant_programs_json(const struct dp_study *spec)
 {
 	json_t *o = NULL;
@@ -308,8 +307,7 @@ static const char *goal_text(bool maximize)
 	return maximize ? "maximize" : "minimize";
 }
 
-/* The direction in which a reported metric is better; NULL if no objective or constraint uses
- * it. */
+/* The direction in which a metric is better; NULL if no objective or constraint uses it. */
 static const char *metric_goal(const struct dp_study *spec, const char *metric)
 {
 	for (size_t i = 0; i < spec->nobjectives; i++) {

@@ -8,8 +8,7 @@
 
 /* The object of `dparetoctl run -o json` (contract, section 3): no times, no file names. */
 json_t *dp_state_result_json(struct dp_public_state v);
-/* The same with at most `most` points of the front. If there are more, "more" lists them as [trial,
- * at]. */
+/* The same with at most `most` points; "more" lists the others as [trial, at]. */
 json_t *dp_state_result_page_json(struct dp_public_state v, uint32_t most);
 /* The same with the smoothed front (takes the reference to the array) and its hypervolume. */
 json_t *dp_state_smoothed_result_json(struct dp_public_state v, double volume, json_t *front);
@@ -34,26 +33,24 @@ json_t *dp_result_reeval_json(struct dp_public_state v, struct dp_result_id p);
 /* Replaces the front of `result` by a list with that object in each row, and adds the hypervolume
  * of the re-evaluated means if there is any. */
 void dp_front_json_add_reevals(struct dp_public_state v, json_t *result);
-/* Progress of the current batch, {"points":12,"done":3,"runs":600,"runs_done":150}; null if nothing
- * is pending. */
+/* Progress of the current batch, {"points":12,"done":3,"runs":600,"runs_done":150}, or null. */
 json_t *dp_state_reeval_progress_json(struct dp_public_state v);
 /* One re-evaluation; see `measures` in docs/protocol.md. */
 json_t *dp_reeval_json(struct dp_public_state v, uint32_t i);
 
 /* The value of a checkpoint; NaN (a final result): null. */
 json_t *dp_checkpoint_value_json(double at);
-/* The row of a study in lists; see SUMMARY in docs/protocol.md. Omits what only the daemon knows
- * (eta, waiting, directory). */
+/* The row of a study in lists (SUMMARY in docs/protocol.md) without what only the daemon knows. */
 json_t *dp_state_summary_json(struct dp_public_state v);
 /* One trial; full: with its attempts and runs. `folder` is the study's directory. */
 json_t *dp_trial_json(struct dp_public_state v, const struct dp_trial *t, bool full,
 		      const char *folder);
-/* The same in full, with at most `most` attempts and runs from position `from` on. If there are
- * more, "next" is the next position. */
+/* The same in full with at most `most` attempts and runs, from position `from` on. "next", if
+ * present, is the next position. */
 json_t *dp_trial_page_json(struct dp_public_state v, const struct dp_trial *t, const char *folder,
 			   uint32_t from, uint32_t most);
-/* A checkpoint as a row among the trials; fields of the whole training run are null. full: with the
- * means of its metrics. */
+/* A checkpoint as a row among the trials; fields of the whole run are null. full: with metric
+ * means. */
 json_t *dp_checkpoint_json(struct dp_public_state v, struct dp_result_id p, bool full);
 /* {"epsilon":0.5,"error":0.2} or null. */
 json_t *dp_objectives_json(const struct dp_study *spec, const double *objectives);
@@ -64,8 +61,7 @@ json_t *dp_text_json(const char *text);
 enum {
 	DP_REASON_LEN = 400
 };
-/* A reason for display: "paused by request" names the user, if known. Returns `reason`, which may
- * be NULL, or `out`. */
+/* A reason for display: "paused by request" names the user, if known. Returns `reason` or `out`. */
 const char *dp_reason_text(const char *reason, const char *by, char out[DP_REASON_LEN]);
 json_t *dp_reason_json(const char *reason, const char *by);
 /* Below the study's directory, the published attempt of a finished private selection. It is a link,

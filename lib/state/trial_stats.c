@@ -44,8 +44,7 @@ double dp__runs_mean_variance(const double *first, size_t stride, int runs)
 		sum += (v - mean) * (v - mean);
 		differ |= v != *first;
 	}
-	/* Equal values have no spread, although rounding moves the mean: (0.1 + 0.1 + 0.1) / 3 is
-	 * not 0.1. */
+	/* Equal values have no spread, although rounding moves their mean. */
 	return differ ? sum / (runs - 1) / runs : 0;
 }
 

@@ -70,8 +70,7 @@ struct dp_event_point {
 	const char *source;   /* "random", "dpareto", ...; measure-asked: "verify", "end", ... */
 	const double *params; /* (nparams) one per parameter of the study, see study.h */
 	uint32_t nparams;
-	/* (nprivacy) epsilons, NaN for other objectives; empty if an accountant refused the point,
-	 * `reason` then says why. */
+	/* (nprivacy) epsilons, NaN for other objectives; empty with a `reason` if refused. */
 	const double *privacy;
 	uint32_t nprivacy;
 	/* With search.budget one number: the Renyi divergence of one run at the filter's order. */
@@ -126,9 +125,7 @@ struct dp_ev_attempt_placed {
 
 struct dp_ev_attempt_ended {
 	enum dp_end_class end_class;
-	/* False: the end says nothing about the trial (never started, daemon stopped), so it costs
-	 * no retry. */
-	bool charged;
+	bool charged;   /* false: no fault of the trial (daemon stopped), costs no retry */
 	bool never_ran; /* it is certain that no trainer ran, so it cost no privacy */
 	struct dp_exit_record exit;
 	const uint32_t *runs; /* (nruns) numbers of the requested runs */
@@ -172,9 +169,8 @@ struct dp_ev_accounting_fixed {
 	struct dp_filter filter; /* of search.budget; all 0: none */
 };
 
-/* One record in memory: a head, and the fields of its type. When encoding, strings and arrays
- * belong to the caller. A decoded event points into its own arena; free it with
- * dp_event_clear(). */
+/* One record in memory: a head, and the fields of its type. The caller of dp_event_encode() owns
+ * strings and arrays. A decoded event points into its own arena; free it with dp_event_clear(). */
 struct dp_event {
 	enum dp_event_type type;
 	uint32_t study;  /* first part of the key, from 1 */

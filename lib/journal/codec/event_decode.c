@@ -221,8 +221,7 @@ static void set_absent_values(const struct dp__field *f, void *base)
 	}
 }
 
-/* The row with this name. Records are written in the order of the table, so the row at *hint nearly
- * always matches. */
+/* The row with this name. Records are written in table order, so *hint nearly always matches. */
 static const struct dp__field *event_find_row(const struct dp__field *table, size_t rows,
 					      size_t *hint, const msgpack_object *key)
 {

@@ -1,5 +1,4 @@
-/* event_fields.c - the table of event types and their fields, used for encoding, decoding and
- * dumping. */
+/* event_fields.c - the table of event fields for encoding, decoding and dumping. */
 #include "journal/codec/event_internal.h"
 #include "privacy/composition/adaptive_composition.h"
 

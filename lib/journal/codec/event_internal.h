@@ -1,5 +1,4 @@
-/* event_internal.h - the table of event fields that encoding, decoding and dumping share (rows:
- * event_fields.c). */
+/* event_internal.h - the interface of the table of event fields (event_fields.c). */
 #ifndef DP_JOURNAL_CODEC_EVENT_INTERNAL_H
 #define DP_JOURNAL_CODEC_EVENT_INTERNAL_H
 #include "journal/codec/event.h"
@@ -29,8 +28,7 @@ struct dp__field {
 	unsigned short offset; /* in the struct */
 	unsigned short aux;    /* arrays: offset of the length; DP__FIELD_CHARS: size in bytes */
 	double absent_value;   /* DP__FIELD_F64: the value that is not stored */
-	/* DP__FIELD_STR: a dump shows only that it is present. DP__FIELD_STR_ARRAY: dumped with the
-	 * matrix. */
+	/* DP__FIELD_STR: dumps hide the value. DP__FIELD_STR_ARRAY: dumped with the matrix. */
 	bool is_hidden;
 	const char *const *enum_names;
 	const struct dp__field *subfields; /* ends with a row without a name */
@@ -53,8 +51,7 @@ double dp__field_load_f64(const void *base, size_t at);
 const void *dp__field_load_ptr(const void *base, size_t at);
 /* Length of an array. Only whole events have arrays. */
 uint64_t dp__field_array_length(const struct dp__field *f, const void *base);
-/* True if the field has the value that decoding gives to an absent one. Such fields are not
- * stored. */
+/* True if the field has the value that an absent one decodes to. Such fields are not stored. */
 bool dp__field_is_absent(const struct dp__field *f, const void *base);
 
 #endif

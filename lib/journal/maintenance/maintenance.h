@@ -1,5 +1,4 @@
-/* maintenance.h - operations of dparetoctl on a whole journal: verify, back up, restore, compact,
- * repair. */
+/* maintenance.h - verification, backup, restore, compaction and repair of a journal. */
 #ifndef DP_JOURNAL_MAINTENANCE_MAINTENANCE_H
 #define DP_JOURNAL_MAINTENANCE_MAINTENANCE_H
 #include "journal/journal.h"
@@ -22,19 +21,18 @@ DP_MUSTCHECK int dp_journal_verify_path(const char *path, dp_journal_fault_fn *b
 
 /* ---- copies and repair (restore.c, repair.c) ---- */
 
-/* Copies the journal in its current state, without free pages, into a file: completely or not at
- * all. Works while a daemon runs. */
+/* Copies the current journal without free pages into a file: completely or not at all. Works while
+ * a daemon runs. */
 DP_MUSTCHECK int dp_journal_backup(struct dp_journal *j, const char *to, struct dp_err *err);
 /* The functions below need a directory that no daemon uses, else DP_E_BUSY. If interrupted at any
  * time, each leaves either the old or the new journal. */
-/* Replaces the journal by a copy that has no faults. The old journal stays in the directory under
- * the name in `kept`. */
+/* Replaces the journal by a copy without faults. The old journal is kept in `dir` as `kept`. */
 DP_MUSTCHECK int dp_journal_restore(const char *dir, const char *file, char kept[64],
 				    struct dp_err *err);
 DP_MUSTCHECK int dp_journal_compact(const char *dir, struct dp_err *err);
-/* Builds a journal without faults from what can be read. Records that are damaged or unusable go to
- * a file in the directory, studies that lost records are paused, and the old journal is kept. The
- * caller owns *report. */
+/* Builds a journal without faults from what can be read. Damaged or unusable records go to a file
+ * in the directory, studies that lost records are paused, and the old journal is kept. The caller
+ * owns *report. */
 DP_MUSTCHECK int dp_journal_repair(const char *dir, json_t **report, struct dp_err *err);
 
 #endif

@@ -192,8 +192,7 @@ static json_t *repair_report(const struct repair *r, const struct dp__salvage *s
 	return o;
 }
 
-/* Verifies the new journal and replaces the old one by it. The records set aside are on the disk
- * before that. */
+/* Verifies the new journal and installs it. The records set aside are durable before that. */
 static int install_repaired_journal(struct repair *r, const struct dp__salvage *s, json_t **report,
 				    struct dp_err *err)
 {

@@ -5,9 +5,9 @@
 
 /* A name with the current UTC time: "data-20261117T001122.123456Z.mdb". */
 void dp__format_kept_name(const char *before, const char *after, char out[64]);
-/* Replaces the journal's data file by the file `new`, which must be durable. The old file stays in
- * the directory under the name `keep`, or is removed if `keep` is NULL. At every moment the journal
- * is either the old or the new one. */
+/* Replaces the journal's data file by the file `new`, which must be durable. The old file is kept
+ * in the directory as `keep` (NULL: removed). At every moment the journal is the old or the new
+ * one. */
 DP_MUSTCHECK int dp__replace_journal_file(const char *dir, const char *new, const char *keep,
 					  struct dp_err *err);
 

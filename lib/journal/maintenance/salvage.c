@@ -117,8 +117,8 @@ static bool salvage_is_complete(const struct dp__salvage *s)
 	return s->page_faults == 0;
 }
 
-/* Keeps the best record of each key. If orphaned records differ, none is used: which of them was
- * current is unknown. */
+/* Keeps the best record of each key; none if orphaned records differ, since none is known to be
+ * current. */
 static void salvage_deduplicate(struct dp__salvage *s)
 {
 	size_t kept = 0, next;

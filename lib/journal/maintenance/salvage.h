@@ -24,8 +24,8 @@ struct dp__salvage {
 	json_t *meta; /* entries of the "meta" database */
 };
 
-/* Reads the file, which must have no writer. Records that the trees do not lead to are searched on
- * every page. */
+/* Reads a file without a writer. Every page is searched for records that the trees do not
+ * contain. */
 DP_MUSTCHECK int dp__salvage_read(struct dp__salvage *s, int fd, struct dp_err *err);
 void dp__salvage_clear(struct dp__salvage *s);
 
@@ -50,8 +50,8 @@ struct dp__reconciled_study {
 };
 
 /* Builds the longest consistent history from the records of one study. Missing records that others
- * need are synthesized if that invents nothing; points come from the request.json of their attempts
- * below `folder` (STATE/studies). */
+ * need are synthesized if that invents nothing; points come from request.json files in `folder`
+ * (STATE/studies). */
 DP_MUSTCHECK int dp__reconcile_study(const struct dp__salvaged_record *finds, size_t n,
 				     const char *folder, struct dp__reconciled_study *out,
 				     struct dp_err *err);

@@ -1,5 +1,4 @@
-/* verify.c - verifies a whole journal: the file, each record, and whether the records of each study
- * follow from each other. */
+/* verify.c - verifies the file of a journal, its records, and the history of each study. */
 #include "journal/store/journal_internal.h"
 #include "journal/maintenance/maintenance.h"
 

@@ -73,8 +73,7 @@ static int copy_batch_and_end_txn(struct dp_journal *j, MDB_txn *txn,
 	return code;
 }
 
-/* Passes the records of a batch to fn. *next is the key that the next batch starts at; *done: the
- * iteration is over. */
+/* Passes the records of a batch to fn. *next is the start of the next batch; *done: no more. */
 static int visit_batch(const struct dp_buf *batch, uint32_t only, dp_journal_record_fn *fn,
 		       void *arg, struct batch_entry *next, bool *done, struct dp_err *err)
 {

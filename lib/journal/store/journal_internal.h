@@ -120,8 +120,8 @@ void dp__writer_lock_release(struct dp__writer_lock *l); /* NULL is allowed */
 
 /* ---- the mark of an orderly shutdown (clean_mark.c) ---- */
 
-/* True if a writer closed the journal in this directory in order, at this transaction, and its file
- * is unchanged since. */
+/* True if a writer closed the journal in order at this transaction, and the file is unchanged
+ * since. */
 bool dp__clean_mark_is_valid(const char *path, size_t txn_id);
 void dp__clean_mark_write(const char *path, size_t txn_id);
 /* Call before the first write. */
@@ -132,8 +132,8 @@ DP_MUSTCHECK int dp__clean_mark_remove(const char *path, struct dp_err *err);
 #define DP__NEW_JOURNAL_FILE "data.mdb.new" /* renamed to data.mdb */
 #define DP__REPAIR_DIR       "repair.tmp"   /* directory of a repair's new journal */
 /* Removes what a killed compaction, restore or repair left: only files of this user or of root, and
- * none of a live process. The caller holds the lock of the directory. What cannot be removed stays
- * until the next call. */
+ * none of a live process. The caller holds the directory's lock. Failures are left to the next
+ * call. */
 void dp__remove_leftover_files(const char *dir);
 
 /* Records the duration of a commit; `mutex` is held. */

@@ -14,8 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* True for an unfinished copy that dp_journal_backup() made for DP__NEW_JOURNAL_FILE. *pid is the
- * process that made it. */
+/* True for an unfinished dp_journal_backup() to DP__NEW_JOURNAL_FILE; *pid is the process. */
 static bool is_unfinished_copy(const char *name, int64_t *pid)
 {
 	size_t before = strlen(DP__NEW_JOURNAL_FILE "."), after = strlen(".tmp"), n = strlen(name);
@@ -29,8 +28,7 @@ static bool is_unfinished_copy(const char *name, int64_t *pid)
 	       *pid > 0 && *pid <= INT32_MAX;
 }
 
-/* The lock excludes a running compaction. On file systems without locks the pid in the name is
- * checked, too. */
+/* The lock excludes a running compaction. Where locks do not work, the pid is checked, too. */
 static bool is_leftover_file(const char *name)
 {
 	int64_t pid;

@@ -11,8 +11,7 @@
 
 struct dp__lmdb_visitor {
 	void *arg;
-	/* A record as stored, not checked; a non-zero return ends the walk. NULL: the bytes are not
-	 * read. */
+	/* A record as stored, not checked; non-zero ends the walk. NULL: bytes are not read. */
 	int (*on_record)(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len);
 	/* An entry of the "meta" database; may be NULL. */
 	int (*on_meta)(void *arg, const void *name, size_t name_len, const void *value, size_t len);
@@ -32,8 +31,8 @@ struct dp__lmdb_file {
 	int stop_code;            /* the code that ended the walk early */
 };
 
-/* True if the fields of the headers that LMDB does not check (format, page size) are valid. With
- * invalid ones LMDB crashes at once. */
+/* True if the header fields that LMDB does not check (format, page size) are valid. Invalid ones
+ * crash it at once. */
 bool dp__lmdb_has_headers(int fd);
 /* False if the header names a format other than that of LMDB 0.9. */
 bool dp__lmdb_format_is_known(int fd);

@@ -12,8 +12,7 @@ enum {
 	STALE_AFTER_US = 2 * 1000 * 1000 /* a batch takes far less */
 };
 
-/* One line of LMDB's reader list: process, thread, transaction ("-": none). Keeps the oldest
- * transaction in *arg. */
+/* One line of LMDB's reader list: process, thread, transaction or "-". Keeps the oldest in *arg. */
 static int on_reader_line(const char *line, void *arg)
 {
 	struct dp_journal_stale_reader *oldest = arg;

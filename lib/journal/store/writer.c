@@ -1,5 +1,4 @@
-/* writer.c - the only thread that writes to the journal; all that was queued during a commit goes
- * into the next one. */
+/* writer.c - the thread that writes the journal; one commit for all that was queued meanwhile. */
 #include "journal/store/journal_internal.h"
 
 #include "base/units.h"
@@ -194,8 +193,8 @@ static void update_stale_reader(struct dp_journal *j)
 	pthread_mutex_unlock(&j->mutex);
 }
 
-/* Waits for work with the mutex held. A lagging reader is checked every second, so that one that
- * has let go is no longer reported. */
+/* Waits for work with the mutex held. A lagging reader is checked every second, so that it is no
+ * longer reported once it has let go. */
 static void wait_for_work(struct dp_journal *j)
 {
 	struct timespec until;
@@ -228,8 +227,7 @@ static void serve_read_request(struct dp_journal *j)
 }
 
 /* Waits for work and takes it from the queue; NULL when the writer must stop and the queue is
- * empty. A removal is a unit of its own, so that a failed unit can be written again without
- * harm. */
+ * empty. A removal is a unit of its own, so that a failed unit can be retried safely. */
 static struct dp__write_op *dequeue_commit_batch(struct dp_journal *j)
 {
 	struct dp__write_op *unit, **end;
@@ -284,8 +282,7 @@ static void writer_publish(struct dp_journal *j, const struct dp__write_op *unit
 	update_stale_reader(j);
 }
 
-/* Stores the reason of a failed commit and waits. Returns false if the journal is being closed and
- * the unit must be given up. */
+/* Stores why a commit failed and waits. False: the journal is being closed, give the unit up. */
 static bool wait_to_retry(struct dp_journal *j, const struct dp_err *why)
 {
 	struct timespec until;
@@ -475,8 +472,7 @@ static int compare_commit_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Quantile by nearest rank: the smallest value that at least this share of the n sorted values does
- * not exceed. */
+/* Quantile by nearest rank: the smallest value that at least this share does not exceed. */
 static double commit_quantile(const double *sorted, size_t n, double share)
 {
 	return n ? sorted[(size_t)ceil(share * (double)n) - 1] : NAN;

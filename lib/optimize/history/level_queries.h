@@ -1,5 +1,4 @@
-/* level_queries.h - recommended settings for levels of an objective or constraint, compared with
- * tested points. */
+/* level_queries.h - recommended settings for levels of an objective or constraint. */
 #ifndef DP_OPTIMIZE_HISTORY_LEVEL_QUERIES_H
 #define DP_OPTIMIZE_HISTORY_LEVEL_QUERIES_H
 #include "optimize/recommend/recommend.h"
@@ -29,9 +28,8 @@ DP_MUSTCHECK int dp_level_queries_parse(const struct dp_study *study, const json
 /* Finds the best tested point for each level, by observed values. */
 void dp_level_queries_find_tested(const struct dp_study_state *s, struct dp_level_queries *l);
 /* [{"at":{...},"parameters":{...},...},...], see docs/protocol.md. An impossible level has an
- * "error" instead. A pure function of study and results. The proposer may hold older models; they
- * are replaced, so fit it again before other use. Runs on any thread with exclusive use of the
- * proposer. */
+ * "error" instead. A pure function of study and results. Replaces the proposer's models, so fit it
+ * again before other use. Runs on any thread with exclusive use of the proposer. */
 DP_MUSTCHECK int dp_level_queries_recommend(struct dp_proposer *p, const struct dp_study *study,
 					    const struct dp_history_subset *r,
 					    const struct dp_external_callback *programs,

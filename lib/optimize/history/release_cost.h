@@ -1,5 +1,4 @@
-/* release_cost.h - the privacy loss of the records that utilities are measured on, in a study with
- * noisy releases (objectives.NAME.release). */
+/* release_cost.h - the privacy loss of all noisy releases of a study (objectives.NAME.release). */
 #ifndef DP_OPTIMIZE_HISTORY_RELEASE_COST_H
 #define DP_OPTIMIZE_HISTORY_RELEASE_COST_H
 #include "state/state.h"

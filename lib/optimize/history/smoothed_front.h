@@ -6,13 +6,11 @@
 #define DP_OPTIMIZE_HISTORY_SMOOTHED_FRONT_H
 #include "optimize/history/history.h"
 
-/* The non-dominated trials in the contract's order. Of trials with equal parameters only the first
- * is included. */
+/* The non-dominated trials in the contract's order; of equal parameters only the first trial. */
 struct dp_smoothed_front {
 	size_t n;
 	size_t *result_index; /* (n) positions in the subset */
-	/* (n x nobjectives), natural units; observed values for objectives that are computed, such
-	 * as epsilon, or have no noise. */
+	/* (n x nobjectives), natural units; observed where computed, such as epsilon, or exact. */
 	double *y;
 	/* (n x nobjectives) 95 % intervals, of length 0 for exact values; NULL: no models. */
 	double *lo, *hi;
@@ -20,9 +18,9 @@ struct dp_smoothed_front {
 	bool is_modelled;   /* false: too few results for models, so y is observed */
 };
 
-/* A pure function of study and results. The proposer may hold older models; they are replaced, so
- * fit it again before other use. Runs on any thread with exclusive use of the proposer.
- * DP_E_INTERRUPTED if *cancel (may be NULL) became true. */
+/* A pure function of study and results. Replaces the proposer's models, so fit it again before
+ * other use. Runs on any thread with exclusive use of the proposer. DP_E_INTERRUPTED if *cancel
+ * (may be NULL) became true. */
 DP_MUSTCHECK int dp_smoothed_front_compute(struct dp_proposer *p, const struct dp_study *study,
 					   const struct dp_history_subset *r,
 					   const atomic_bool *cancel, struct dp_smoothed_front *out,

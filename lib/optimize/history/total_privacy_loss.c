@@ -24,8 +24,7 @@ const char *dp_total_privacy_proof_name(enum dp_total_privacy_proof p)
 }
 
 /* True if exactly the runs that the file fixes were made. An unfinished study may have stopped
- * because of its results; likewise, results may have led a user to enqueue, cancel, retry, or
- * change `evaluations`. */
+ * because of its results, and they may have led a user to enqueue, cancel or retry. */
 static bool is_run_as_planned(const struct dp_study_state *s)
 {
 	const struct dp_study *spec = s->spec;

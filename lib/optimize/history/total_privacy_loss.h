@@ -1,8 +1,7 @@
 /* total_privacy_loss.h - the privacy loss of all runs of a study together, and its proof.
  *
- * Parameters of later runs may depend on earlier results.
- * privacy/composition/adaptive_composition.h explains what holds then, and why a sum that is read
- * afterwards does not. */
+ * Parameters of later runs may depend on earlier results. What holds then, and why a sum that is
+ * read afterwards does not: privacy/composition/adaptive_composition.h. */
 #ifndef DP_OPTIMIZE_HISTORY_TOTAL_PRIVACY_LOSS_H
 #define DP_OPTIMIZE_HISTORY_TOTAL_PRIVACY_LOSS_H
 #include "state/state.h"
@@ -12,8 +11,8 @@ enum dp_total_privacy_proof {
 	 * grid), and exactly these runs were made: none more, none repeated. */
 	DP_TOTAL_PRIVACY_FIXED,
 	/* "With probability 1 - delta the loss is at most epsilon", now and at all earlier times
-	 * simultaneously, whatever was chosen because of results. With delta 0, if every run is
-	 * purely private: always. */
+	 * simultaneously, whatever was chosen because of results. Delta 0 (purely private runs):
+	 * always. */
 	DP_TOTAL_PRIVACY_ODOMETER,
 	/* (epsilon, delta) of search.budget, whatever was chosen and whenever the search stops. */
 	DP_TOTAL_PRIVACY_FILTER,
@@ -32,13 +31,11 @@ struct dp_total_privacy {
 	/* With search.budget: the Renyi divergence of all runs at that order, including open ones,
 	 * and its limit; else NaN. */
 	double renyi_spent, renyi_limit;
-	/* Epsilon at `delta` if all parameters had been fixed beforehand, for comparison. NaN:
-	 * unknown. */
+	/* Epsilon at `delta` had all parameters been fixed beforehand. NaN: unknown. */
 	double epsilon_if_fixed;
 	uint64_t started_runs; /* including retries; 0: secret */
-	/* The orders and weights were journaled before the first run. False: the study is of an
-	 * older version and is read with default orders, which no result of it has influenced
-	 * either. */
+	/* The orders and weights were journaled before the first run. False: a study of an older
+	 * version, read with default orders, which none of its results has influenced either. */
 	bool is_accounting_recorded;
 	char unknown_reason[300]; /* set with DP_TOTAL_PRIVACY_UNKNOWN */
 };
@@ -58,8 +55,7 @@ struct dp_started_runs {
 struct dp_started_runs dp_started_runs_collect(const struct dp_study_state *s);
 void dp_started_runs_free(struct dp_started_runs *t);
 
-/* A pure function; takes up to some milliseconds per run. `objective` must be a privacy
- * objective. */
+/* A pure function; up to some milliseconds per run. `objective` is a privacy objective. */
 DP_MUSTCHECK int dp_total_privacy_compute(const struct dp_study *study,
 					  const struct dp_started_runs *t, size_t objective,
 					  struct dp_total_privacy *out, struct dp_err *err);

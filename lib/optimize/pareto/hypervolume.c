@@ -11,8 +11,8 @@ enum {
 	RANKED_BOX_SIZE = 5 /* a box in four dimensions and its rank */
 };
 
-/* Descending by the last coordinate, then the one before it, and so on. It makes sums independent
- * of the order of the input. */
+/* Descending by the last coordinate, then the one before it, ...: sums do not depend on input
+ * order. */
 static int compare_boxes(const void *a, const void *b, void *arg)
 {
 	const double *u = a, *v = b;

@@ -39,8 +39,7 @@ size_t dp_pareto_find_min(const double *y, size_t n, size_t p, size_t j);
  * the one with the smallest first coordinate. SIZE_MAX: none. */
 size_t dp_pareto_find_one_se(const double *y, size_t n, size_t p, size_t j, double error);
 
-/* A larger epsilon is no meaningful bound: an observer's odds that a record was used may grow by
- * e^20, some 500 million. */
+/* A larger epsilon is no useful bound: odds that a record was used may grow by e^20, some 5e8. */
 #define DP_MAX_MEANINGFUL_EPSILON 20.0
 
 enum dp_point_rule {
@@ -51,8 +50,7 @@ enum dp_point_rule {
 };
 /* "one-se", "knee", "best"; NULL: DP_POINT_NONE. */
 const char *dp_point_rule_name(enum dp_point_rule rule);
-/* The highest cost of a recommended point: that of the reference point, and for an epsilon at most
- * DP_MAX_MEANINGFUL_EPSILON. */
+/* The highest cost of a recommended point: the reference's, at most DP_MAX_MEANINGFUL_EPSILON. */
 double dp_pareto_max_cost(double reference, bool is_epsilon);
 /* plane (n x 2): cost and loss of points. Excludes points with a cost above `max` by a loss of NaN,
  * unless that would exclude all. Returns the number within. */
@@ -88,14 +86,13 @@ void dp_attainment_free(struct dp_attainment *a);
 /* The index k for this share of m sets, at least one set. */
 size_t dp_attainment_rank(size_t m, double share);
 
-/* The region below ref that no row of y dominates, as disjoint boxes lower[i*p..] < z <=
- * upper[i*p..]; lower may be -inf. */
+/* The region below ref that no row of y dominates, as disjoint boxes lower < z <= upper; lower may
+ * be -inf. */
 struct dp_box_decomposition {
 	size_t count, p;
 	double *lower, *upper; /* (count x p) */
 };
-/* p = 2 gives one box more than front points, p = 3 a few per point. DP_E_LIMIT if there are more
- * than `most` boxes. */
+/* p = 2 gives one box more than front points, p = 3 a few per point. DP_E_LIMIT beyond `most`. */
 DP_MUSTCHECK int dp_box_decompose(const double *y, size_t n, size_t p, const double *ref,
 				  size_t most, struct dp_box_decomposition *out);
 void dp_box_decomposition_free(struct dp_box_decomposition *c);

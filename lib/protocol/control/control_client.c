@@ -29,8 +29,7 @@ struct dp_client {
 	struct dp_buf out; /* not yet sent */
 	struct dp_buf in;  /* received and not yet parsed */
 	size_t scanned;    /* bytes of `in` known to have no newline */
-	/* Replies that callers no longer wait for (timeout, signal). They still arrive, in order,
-	 * and are discarded. */
+	/* Replies to calls that timed out or were interrupted: still to come, to be discarded. */
 	unsigned abandoned_replies;
 };
 
@@ -178,8 +177,8 @@ int dp_client_open(const char *path, struct dp_client **out, struct dp_err *err)
 	return DP_OK;
 }
 
-/* The daemon closes idle connections. This is detected before the next request is sent, so that no
- * request can be executed twice. */
+/* The daemon closes idle connections. Detected before a request is sent, so that none is executed
+ * twice. */
 static int reconnect_if_closed(struct dp_client *c, struct dp_err *err)
 {
 	char byte;
@@ -271,8 +270,7 @@ static ssize_t find_complete_line(struct dp_client *c)
 	return nl ? nl - c->in.data : -1;
 }
 
-/* Queues a request behind an abandoned one that is not fully sent; completely or not at all. Takes
- * the reference. */
+/* Queues a request after an abandoned, partly sent one; all or nothing. Takes the reference. */
 static int queue_request(struct dp_client *c, const char *verb, json_t *fields, struct dp_err *err)
 {
 	size_t before = c->out.len;

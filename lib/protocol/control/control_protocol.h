@@ -45,8 +45,7 @@ DP_MUSTCHECK int dp_control_parse_reply(const char *line, size_t len, json_t **o
 /* ---- blocking client (control_client.c) ---- */
 
 struct dp_client;
-/* Connects to the socket at `path`. DP_E_NO_DAEMON (the hint says how to start one), DP_E_DENIED,
- * DP_E_LIMIT (the path is too long). */
+/* Connects to the socket at `path`. DP_E_NO_DAEMON, DP_E_DENIED, DP_E_LIMIT (path too long). */
 DP_MUSTCHECK int dp_client_open(const char *path, struct dp_client **out, struct dp_err *err);
 /* A client over a connected socket; takes ownership of the descriptor. */
 struct dp_client *dp_client_from_fd(int fd);

@@ -73,8 +73,7 @@ static enum dp_end_class classify_signal(struct reason_buffer *s, const struct d
 			     text ? text : "unknown", advice);
 }
 
-/* The peak exceeds the limit if dpareto-shim detected it; a kernel that enforces the limit does not
- * let it. */
+/* The peak exceeds the limit only if dpareto-shim enforced it; a kernel stops it at the limit. */
 static enum dp_end_class classify_memory_limit(struct reason_buffer *s,
 					       const struct dp_exit_record *exit)
 {

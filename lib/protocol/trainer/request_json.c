@@ -16,8 +16,8 @@ void dp_trainer_request_format(const struct dp_trainer_request *r, struct dp_buf
 	/* dp_name_ok() names need no escaping */
 	dp_buf_printf(out, "{\"version\":%d,\"study\":\"%s\",\"trial\":%u,\"attempt\":%u,",
 		      REQUEST_VERSION, r->study, (unsigned)r->trial, (unsigned)r->attempt);
-	/* Before the parameters: a script that searches for the last "NAME": in the line then finds
-	 * the parameter of that name. */
+	/* Before the parameters: the last "NAME": in the line is then the parameter of that
+	 * name. */
 	if (r->privacy) {
 		dp_buf_puts(out, "\"privacy\":");
 		dp_json_dump(out, r->privacy, 0);

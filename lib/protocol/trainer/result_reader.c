@@ -449,8 +449,8 @@ static json_t *parse_line(struct dp_result_reader *r, const char *p, size_t n)
 		p = r->scratch.data;
 		n = r->scratch.len;
 	}
-	/* Reads every number as a double: integer metrics such as 2^70 are valid, and run 1.0 is
-	 * run 1. */
+	/* Reads all numbers as doubles: integer metrics such as 2^70 are valid, and run 1.0 is run
+	 * 1. */
 	v = json_loadb(p, n, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &e);
 	if (!v) {
 		LINE_PROBLEM(r, "it is not JSON (%s); each line must be one JSON object", e.text);

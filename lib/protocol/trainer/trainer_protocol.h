@@ -41,8 +41,7 @@ void dp_trainer_request_clear(struct dp_trainer_request *r);
 
 /* ---- the end of an attempt ---- */
 
-/* Classes of ends, in the contract's order: the first that fits applies. The names are journaled:
- * never change one. */
+/* Classes of ends, in order: the first that fits applies. Names are journaled: never change one. */
 #define DP_END_CLASSES(X)                                                                          \
 	X(CANCELLED, "cancelled")                                                                  \
 	X(TIMEOUT, "timeout")                                                                      \
@@ -116,16 +115,14 @@ const char *dp_result_reader_problem(const struct dp_result_reader *r);
 const struct dp_declaration *dp_result_reader_declaration(const struct dp_result_reader *r);
 size_t dp_result_reader_count_metrics(const struct dp_result_reader *r);
 const char *dp_result_reader_metric_name(const struct dp_result_reader *r, size_t metric);
-/* The value of a metric in the i-th requested run, possibly not finite; false if the run did not
- * report it. */
+/* The value of a metric in the i-th requested run, maybe not finite; false: not reported. */
 bool dp_result_reader_run_value(const struct dp_result_reader *r, size_t i, size_t metric,
 				double *value);
 /* The same at checkpoint w. */
 bool dp_result_reader_checkpoint_value(const struct dp_result_reader *r, size_t i, size_t w,
 				       size_t metric, double *value);
 bool dp_result_reader_has_checkpoint(const struct dp_result_reader *r, size_t w);
-/* True if the input is usable for a trainer that was ended early: a truncated last line is then not
- * a mistake. */
+/* True if the input of a trainer that was ended early is usable; its last line may be truncated. */
 bool dp_result_reader_is_usable(const struct dp_result_reader *r);
 int dp_result_reader_find_metric(const struct dp_result_reader *r, const char *name);
 
@@ -159,8 +156,7 @@ DP_MUSTCHECK int dp_trainer_report_checkpoint(int fd, uint32_t run, uint32_t at,
 					      const json_t *metrics, struct dp_err *err);
 DP_MUSTCHECK int dp_trainer_report_declaration(int fd, const json_t *declared, struct dp_err *err);
 DP_MUSTCHECK int dp_trainer_report_done(int fd, struct dp_err *err);
-/* Opens the files that DPARETO_REQUEST and DPARETO_RESULT name. For a trainer started by hand, the
- * error says how trainers are started. */
+/* Opens the files in DPARETO_REQUEST and DPARETO_RESULT; the error explains how trainers start. */
 DP_MUSTCHECK int dp_trainer_open(struct dp_trainer_request *request, int *result_fd,
 				 struct dp_err *err);
 

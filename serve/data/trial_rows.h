@@ -2,7 +2,7 @@
  *
  * Keeps each row as JSON text, plus columns for sorting, filters and figures. A row takes about a
  * fifth of the memory of its json_t. One thread fills a table; after that it is constant and any
- * thread may read it. */
+ * thread may read it. Reference counted: trial_rows_new() returns one reference. */
 #ifndef DP_SERVE_DATA_TRIAL_ROWS_H
 #define DP_SERVE_DATA_TRIAL_ROWS_H
 #include "base/base.h"

@@ -23,8 +23,8 @@ enum {
 	TICK_MS = 500,
 	DISK_TICKS = 4,            /* every 2 s */
 	RETENTION_TICKS = 2 * 600, /* every 10 min */
-	RETENTION_FIRST_TICK = 6,  /* and soon after the start */
-	FILES_PER_ATTEMPT = 10,    /* that an attempt needs, its trainer's own included */
+	RETENTION_FIRST_TICK = 6,  /* and once soon after the start */
+	FILES_PER_ATTEMPT = 10,    /* needed by an attempt and its trainer */
 };
 
 static void disk_check_space(struct daemon *d)
@@ -41,8 +41,8 @@ static void disk_check_space(struct daemon *d)
 	snprintf(disk->reason, sizeof disk->reason, "%s of disk are free, %s disk_watermark (%s)",
 		 dp_size_text(disk->free_bytes, free_text), low ? "below" : "above",
 		 dp_size_text(d->config.disk_watermark, mark));
-	/* too few files can be made for every slot to get an attempt; some file systems do not
-	 * count them, and say 0 of 0 */
+	/* there must be enough free inodes for an attempt in every slot; some file systems do not
+	 * count them and report 0 of 0 */
 	if (!low && d->config.disk_watermark > 0 && v.f_files > 0 &&
 	    v.f_favail < (fsfilcnt_t)FILES_PER_ATTEMPT * (d->config.slots + 1)) {
 		low = true;

@@ -65,7 +65,7 @@ static int lifecycle_reload(struct daemon *d, json_t *changed, struct dp_err *er
 
 /* ---- stopping ---- */
 
-/* While stopping: ends the loop when nothing is left to wait for. */
+/* While stopping: ends the loop when nothing is pending. */
 static void lifecycle_finish_stop_if_idle(struct daemon *d)
 {
 	if (!d->stopping || !jobs_allow_stop(d) ||
@@ -76,7 +76,7 @@ static void lifecycle_finish_stop_if_idle(struct daemon *d)
 
 static void lifecycle_stop(struct daemon *d, enum stop_policy policy, const char *why)
 {
-	if (d->stopping) { /* asked twice: no more waiting */
+	if (d->stopping) { /* second request: do not wait */
 		d->stop_policy = STOP_LEAVE;
 		hooks_begin_stop(d, true);
 		lifecycle_finish_stop_if_idle(d);
@@ -108,7 +108,7 @@ static void lifecycle_run_turn(struct daemon *d)
 	report_writer_start_due(d);
 	hooks_run_due(d);
 	clients_answer_long_polls(d);
-	/* nothing else is on the stack: what is over can be freed */
+	/* nothing else is on the stack, so this can free objects */
 	jobs_free_finished(d, false);
 	scheduler_end_turn(visited);
 	lifecycle_finish_stop_if_idle(d);
@@ -138,7 +138,7 @@ static void on_signal(uv_signal_t *h, int number)
 	lifecycle_stop(d, d->config.stop_policy, strsignal(number));
 }
 
-/* Signals that the loop hears once it runs. */
+/* Handles a signal on the loop once it runs. */
 static int watch_signal(struct daemon *d, uv_signal_t *h, int number, struct dp_err *err)
 {
 	int e = uv_signal_init(&d->loop, h);
@@ -158,7 +158,7 @@ static void on_watchdog(uv_timer_t *t)
 
 /* ---- starting ---- */
 
-/* The state directory of a daemon that only looks at it. */
+/* Finds the state directory in read-only mode. */
 static int find_read_only_directory(struct daemon *d, const char *state, struct dp_err *err)
 {
 	struct stat st;
@@ -174,7 +174,7 @@ static int find_read_only_directory(struct daemon *d, const char *state, struct 
 	return dp_hint(err, STATE_DIR_HINT);
 }
 
-/* The directories, made absolute so that attempts can be given their names. */
+/* Finds the directories and makes them absolute, because attempts get their paths. */
 static int find_directories(struct daemon *d, const struct daemon_options *s, struct dp_err *err)
 {
 	char *state = s->state_dir ? dp_strdup(s->state_dir) : dp_default_state_dir();
@@ -199,8 +199,8 @@ static int find_directories(struct daemon *d, const struct daemon_options *s, st
 	return DP_OK;
 }
 
-/* Does stderr lead to systemd's journal? The variable alone does not tell: terminals
- * and scripts that a service started inherit it. */
+/* True if stderr leads to systemd's journal. JOURNAL_STREAM alone is not proof: terminals and
+ * scripts that a service started inherit it. */
 static bool stderr_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -218,7 +218,7 @@ static int open_log(struct daemon *d, const struct daemon_options *s, struct dp_
 	d->log.journald = !s->log_file && stderr_is_journal();
 	if (!s->log_file)
 		return DP_OK;
-	/* O_NONBLOCK only for the open, which would wait for the reader of a FIFO */
+	/* O_NONBLOCK only for open(), which would wait for a FIFO's reader */
 	d->log.fd = open(s->log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
 	if (d->log.fd < 0 && errno == ENXIO)
 		return dp_fail(err, DP_E_INVALID, "the log %s is a FIFO that no process reads",
@@ -241,9 +241,8 @@ static void on_journal_crash(int number)
 	_exit(1);
 }
 
-/* The journal's pages are checked before LMDB may follow them. Should something get
- * through all the same, that ends with a sentence while the journal is read, before
- * anything else runs. */
+/* The journal's pages are checked before LMDB follows them. If damage goes undetected, the crash
+ * happens while the journal is read, before anything else runs, and gives a message. */
 static int read_journal(struct daemon *d, const char *folder, struct dp_err *err)
 {
 	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT };
@@ -264,7 +263,7 @@ static int read_journal(struct daemon *d, const char *folder, struct dp_err *err
 	return code;
 }
 
-/* Studies that are damaged wait for a repair; the others go on. */
+/* Damaged studies wait for a repair; the others continue. */
 static void lifecycle_log_quarantined(struct daemon *d)
 {
 	const struct dp_state *s = &d->state;
@@ -278,7 +277,7 @@ static void lifecycle_log_quarantined(struct daemon *d)
 			 s->unreadable[i].study, s->unreadable[i].reason);
 }
 
-/* Journal and state: opened, replayed, and an object for each study. */
+/* Opens and replays the journal, and makes an object for each study. */
 static int lifecycle_replay_journal(struct daemon *d, struct dp_err *err)
 {
 	char *folder = dp_path_join(d->paths.state_dir, "journal");
@@ -297,13 +296,13 @@ static int lifecycle_replay_journal(struct daemon *d, struct dp_err *err)
 	change_feed_reset(&d->studies->change_feed, clock_now(d));
 	for (uint32_t i = 0; i < d->state.nstudies; i++)
 		study_new(d, d->state.studies[i]);
-	/* Until here TERM and INT end the process at once, also if the disk hangs:
-	 * nothing was begun. From here on they stop it in order. */
+	/* Until here TERM and INT end the process at once, even if the disk hangs, because nothing
+	 * was started. From here on they stop it in order. */
 	code = watch_signal(d, &d->lifecycle->sigterm, SIGTERM, err);
 	return code == DP_OK ? watch_signal(d, &d->lifecycle->sigint, SIGINT, err) : code;
 }
 
-/* Recovering an attempt ends it at most: none is added meanwhile. */
+/* Recovering an attempt may end it, but adds none. */
 static void lifecycle_recover_trial(struct study *study, const struct dp_trial *t)
 {
 	for (uint32_t n = 0; n < t->nattempts; n++)
@@ -311,8 +310,8 @@ static void lifecycle_recover_trial(struct study *study, const struct dp_trial *
 			job_recover(study, t, &t->attempts[n]);
 }
 
-/* After replay: every attempt that is open in the journal is adopted, collected or taken as never
- * started, and every study is looked at. */
+/* After replay: adopts, collects or closes every attempt that is open in the journal, and marks
+ * every study as changed. */
 static void lifecycle_recover(struct daemon *d)
 {
 	studies_record_time(d, false);
@@ -331,7 +330,7 @@ static void lifecycle_recover(struct daemon *d)
 	noisy_release_remove_leftovers(d);
 }
 
-/* One that only looks answers the client at control_fd from the journal as it is now. */
+/* In read-only mode: answers the client on control_fd from the journal's current content. */
 static int lifecycle_start_read_only(struct daemon *d, const struct daemon_options *s,
 				     struct dp_err *err)
 {
@@ -339,7 +338,7 @@ static int lifecycle_start_read_only(struct daemon *d, const struct daemon_optio
 	char *folder = dp_path_join(d->paths.state_dir, "journal");
 	int code;
 
-	/* before: what is read then is no older */
+	/* before the read, so that the data is not older */
 	d->read_only.has_writer = dp_journal_has_writer(folder, &d->read_only.writer_pid);
 	free(folder);
 	code = executors_open(d, none, err);
@@ -356,7 +355,7 @@ static int lifecycle_start_read_only(struct daemon *d, const struct daemon_optio
 	return code == DP_OK ? server_add_fd(d, s->control_fd, true, err) : code;
 }
 
-/* Order matters: state first, then what may change it, then who may ask. */
+/* In this order: the state, then what may change it, then the clients. */
 static int lifecycle_start(struct daemon *d, const struct daemon_options *s, struct dp_err *err)
 {
 	uint64_t watchdog = service_manager_watchdog_us() / 1000;
@@ -368,7 +367,7 @@ static int lifecycle_start(struct daemon *d, const struct daemon_options *s, str
 	if (code == DP_OK)
 		code = lifecycle_replay_journal(d, err);
 	if (code == DP_OK) {
-		/* what is recorded from here on is reported and written */
+		/* records from here on are reported to hooks and written */
 		hooks_resume_undelivered(d);
 		code = commit_queue_start(d, err);
 	}
@@ -411,7 +410,7 @@ int daemon_open(struct daemon *d, const struct daemon_options *s, struct dp_err 
 	d->loop_failed = e != 0;
 	if (e != 0)
 		return dp_fail(err, DP_E_FAILED, "cannot make an event loop: %s", uv_strerror(e));
-	/* HUP would end the process from the first moment on */
+	/* HUP must not end the process from its first moment on */
 	code = watch_signal(d, &d->lifecycle->sighup, SIGHUP, err);
 	if (code == DP_OK)
 		code = config_load(&d->config, &s->config_source, err);
@@ -432,12 +431,12 @@ void daemon_report_open_error(const struct daemon_options *s, const struct dp_er
 
 	dp_control_format_error(&text, err);
 	if (send(s->control_fd, text.data, text.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-		/* nobody listens; stderr has it, too */
+		/* the client has gone; stderr has the error, too */
 	}
 	dp_buf_free(&text);
 }
 
-/* ---- the end ---- */
+/* ---- closing ---- */
 
 static void lifecycle_close_handle(uv_handle_t *h, void *arg)
 {
@@ -446,14 +445,14 @@ static void lifecycle_close_handle(uv_handle_t *h, void *arg)
 		uv_close(h, NULL);
 }
 
-/* libuv gives the signal back its default action; from here on it does nothing. A mask
- * would not do: libraries have threads of their own (OpenBLAS), which have none. */
+/* Ignores a signal from here on; libuv would restore its default action. Blocking it is not enough:
+ * threads of libraries (OpenBLAS) have their own masks. */
 static void ignore_signal(uv_signal_t *h)
 {
 	int number = h->signum;
 
 	if (!h->loop || number == 0)
-		return; /* never watched */
+		return; /* never handled */
 	uv_signal_stop(h);
 	signal(number, SIG_IGN);
 }
@@ -462,23 +461,23 @@ void daemon_close(struct daemon *d)
 {
 	struct lifecycle *life = d->lifecycle;
 
-	ignore_signal(&life->sigterm); /* one more TERM must not end it in the middle */
+	ignore_signal(&life->sigterm); /* another TERM must not interrupt this */
 	ignore_signal(&life->sigint);
 	ignore_signal(&life->sighup);
-	d->loop_ended = true; /* from here on callbacks only clean up */
+	d->loop_ended = true;
 	dp_journal_close(d->journal);
 	server_stop(d);
 	clients_close_all(d);
 	executors_stop(d);
 	if (!d->loop_failed) {
 		uv_walk(&d->loop, lifecycle_close_handle, NULL);
-		/* it ends early where uv_stop() was called before it ran */
+		/* returns early if uv_stop() was called before it ran */
 		while (uv_run(&d->loop, UV_RUN_DEFAULT) != 0)
 			;
 		uv_loop_close(&d->loop);
 	}
-	clock_stop(d); /* no worker writes it any more */
-	/* what waited for the journal and will not come to pass frees what it holds */
+	clock_stop(d); /* no worker thread writes it any more */
+	/* pending callbacks free their data */
 	after_commit_run_all(d);
 	clients_free(d);
 	server_free(d);

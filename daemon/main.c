@@ -40,7 +40,7 @@ static const struct option own_options[] = {
 	{ "version", no_argument, NULL, 'V' },
 };
 
-/* "stop_policy" as the command line has it: "stop-policy". */
+/* "stop_policy" becomes "stop-policy", as on the command line. */
 static void option_name_to_flag(char *name)
 {
 	for (; *name; name++)
@@ -93,7 +93,7 @@ static void print_help(void)
 	       "systemd/\n");
 }
 
-/* getopt's table: our own options and a row for each of the configuration's. */
+/* getopt's table: the program's options and one row for each configuration option. */
 static struct option *option_table(void)
 {
 	size_t n = DP_COUNT(own_options);
@@ -113,7 +113,7 @@ static struct option *option_table(void)
 	return table;
 }
 
-/* Keeps an option for each reading of the configuration; false if there is no room. */
+/* Keeps an option for every load of the configuration; false if the table is full. */
 static bool store_config_option(struct config_source *from, size_t row, const char *value)
 {
 	struct config_option_doc doc;
@@ -125,7 +125,7 @@ static bool store_config_option(struct config_source *from, size_t row, const ch
 	return true;
 }
 
-/* One option of the command line; the exit code if the program ends with it, else -1. */
+/* Handles one option. Returns an exit code if the program ends with it, else -1. */
 static int take_option(struct daemon_options *s, int option, const char *value)
 {
 	int64_t fd;
@@ -170,7 +170,7 @@ static int take_option(struct daemon_options *s, int option, const char *value)
 	return 2;
 }
 
-/* The exit code if there is nothing more to do, else -1. */
+/* Returns an exit code if there is nothing to run, else -1. */
 static int parse_command_line(struct daemon_options *s, int argc, char **argv)
 {
 	struct option *table = option_table();
@@ -196,11 +196,11 @@ static int parse_command_line(struct daemon_options *s, int argc, char **argv)
 	return 2;
 }
 
-/* ---- its end by abort() ---- */
+/* ---- abort() ---- */
 
-/* libuv does not go on without a thread or a place in the kernel's list of descriptors. The journal
- * makes that harmless, and the message says so. The end stays what it is, an abort with its core
- * dump; so does one from outside, as a watchdog's is. */
+/* libuv aborts when it cannot make a thread or an epoll entry. The journal makes that harmless, and
+ * the message says so. The process still aborts with a core dump, also on a signal from outside,
+ * such as a watchdog's. */
 static void on_abort(int number, siginfo_t *from, void *context)
 {
 	static const char text[] =
@@ -211,15 +211,15 @@ static void on_abort(int number, siginfo_t *from, void *context)
 
 	(void)context;
 	if (from->si_pid == getpid() && write(STDERR_FILENO, text, sizeof text - 1) < 0) {
-		/* nobody listens */
+		/* stderr is closed */
 	}
-	raise(number); /* by default now, once this handler is left */
+	raise(number); /* default action, after this handler returns */
 }
 
 /* ---- the program ---- */
 
-/* A caller may have closed the first three: the journal's file must not get the number
- * that messages are written to. */
+/* Opens descriptors 0 to 2 if the caller closed them, so that the journal's file does not get the
+ * number that messages are written to. */
 static bool open_standard_fds(void)
 {
 	int fd;
@@ -237,8 +237,9 @@ static void pool_noop_worker(uv_work_t *w)
 	(void)w;
 }
 
-/* libuv has four worker threads unless the environment says otherwise, which must not reach
- * trainers. An external accountant that hangs holds one for a minute or more. */
+/* Sets the number of libuv's worker threads, four by default, without leaving the variable to
+ * trainers. More are needed because an external accountant that hangs blocks one for a minute or
+ * more. */
 static void enlarge_thread_pool(void)
 {
 	uv_work_t first;
@@ -247,7 +248,7 @@ static void enlarge_thread_pool(void)
 	if (getenv("UV_THREADPOOL_SIZE") || uv_loop_init(&loop) != 0)
 		return;
 	setenv("UV_THREADPOOL_SIZE", POOL_THREADS, 1);
-	uv_queue_work(&loop, &first, pool_noop_worker, NULL); /* starts them all */
+	uv_queue_work(&loop, &first, pool_noop_worker, NULL); /* starts all threads */
 	uv_run(&loop, UV_RUN_DEFAULT);
 	unsetenv("UV_THREADPOOL_SIZE");
 	uv_loop_close(&loop);
@@ -270,7 +271,7 @@ int main(int argc, char **argv)
 		return 1;
 	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGABRT, &tell, NULL);
-	dp_linalg_set_single_thread(); /* same bits on every machine of a kind */
+	dp_linalg_set_single_thread(); /* same bits on every machine of one type */
 	enlarge_thread_pool();
 	umask(027);
 	code = daemon_open(&d, &s, &err);

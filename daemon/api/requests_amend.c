@@ -203,8 +203,7 @@ static int amend_check_same_study(const struct dp_study_state *s, const json_t *
 	json_array_foreach (differences, i, d) {
 		const char *key = dp_json_str(d, "key", "");
 		const char *from = dp_json_str(d, "from", NULL), *to = dp_json_str(d, "to", NULL);
-		bool is_secret =
-			strncmp(key, "trainer.env.", 12) == 0; /* the value may be secret */
+		bool is_secret = strncmp(key, "trainer.env.", 12) == 0; /* may be secret */
 
 		if (dp_json_bool(d, "live", false) || n++ >= DIFFERENCES_SHOWN_MAX)
 			continue;

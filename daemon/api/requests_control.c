@@ -108,8 +108,7 @@ static int request_retry_failed(struct request *r, json_t **ok, struct dp_err *e
 	bool has_more = true;
 	int code = study_check_not_deleted(r->study, err);
 
-	while (code == DP_OK &&
-	       has_more) { /* only the first can fail, before anything is recorded */
+	while (code == DP_OK && has_more) { /* only the first can fail */
 		code = dp_policy_retry_failed(r->study->state, &trial, &has_more, &orders, err);
 		if (code != DP_OK)
 			break;

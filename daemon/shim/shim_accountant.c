@@ -13,19 +13,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ACCOUNTANT_GRACE_SECONDS                                                                   \
-	0.5 /* for a program that ends by itself at the end of its input                           \
-	     */
+#define ACCOUNTANT_GRACE_SECONDS 0.5 /* for a program that exits at the end of its input */
 
 enum {
-	EXIT_NO_PROGRAM = 127 /* as a shell says it */
+	EXIT_NO_PROGRAM = 127 /* as in a shell */
 };
 
-/* Until it has ended, or has been told to often enough. */
+/* Watches the program until it has ended, and kills it after its grace time. */
 static void shim_watch_accountant(struct shim *s)
 {
 	struct pollfd p[2] = { { .fd = s->signal_fd, .events = POLLIN },
-			       { .fd = STDIN_FILENO } /* tells of a hang-up alone */ };
+			       { .fd = STDIN_FILENO } /* reports only a hang-up */ };
 
 	while (!s->trainer_ended) {
 		int wait = s->kill_at > 0 ? (int)((s->kill_at - shim_now()) * 1e3) + 1 : -1;

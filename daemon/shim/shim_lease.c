@@ -19,16 +19,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SYNC_MIN_SECONDS     1.0 /* trainers that ran longer are worth a disk sync */
-#define RECORD_RETRY_SECONDS 3.0 /* how long to try to write exit.json */
+#define SYNC_MIN_SECONDS     1.0 /* results of longer runs are worth a disk sync */
+#define RECORD_RETRY_SECONDS 3.0 /* time to retry writing exit.json */
 
 enum {
-	RECORD_LEN = 640, /* no record is longer */
+	RECORD_LEN = 640, /* upper limit */
 	UNIQUE_LEN = 80
 };
 
-/* When this process started, in clock ticks since boot: with its number that is an
- * identity, which the number alone is not. 0 without /proc. */
+/* This process's start time in clock ticks since boot, which with the pid identifies it uniquely. 0
+ * without /proc. */
 static unsigned long long own_start_time(void)
 {
 	unsigned long long ticks = 0;
@@ -44,7 +44,7 @@ static unsigned long long own_start_time(void)
 	if (n <= 0)
 		return 0;
 	text[n] = '\0';
-	/* the second field is the program's name, which may hold spaces and ')' */
+	/* the second field is the program's name and may contain spaces and ')' */
 	p = strrchr(text, ')');
 	for (int field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
@@ -55,7 +55,7 @@ static unsigned long long own_start_time(void)
 
 /* ---- the claim ---- */
 
-/* A name beside the attempt's folder, or the one that it has in it without --beside. */
+/* The path of a file outside of the attempt's directory, or without --beside its name inside. */
 static void shim_file_name(const struct shim *s, char out[PATH_MAX], const char *beside,
 			   const char *inside)
 {
@@ -65,7 +65,7 @@ static void shim_file_name(const struct shim *s, char out[PATH_MAX], const char 
 		snprintf(out, PATH_MAX, "%s", inside);
 }
 
-/* Names of one process's own: on another machine somebody may have the same number. */
+/* A name unique to this process, also against the same pid on another machine. */
 static void shim_unique_name(const struct shim *s, const char *what, char out[UNIQUE_LEN])
 {
 	struct utsname machine;
@@ -77,7 +77,7 @@ static void shim_unique_name(const struct shim *s, const char *what, char out[UN
 
 enum lock_mode {
 	LOCK_NONE,
-	LOCK_IF_POSSIBLE, /* a network's disk may know no locks */
+	LOCK_IF_POSSIBLE, /* network file systems may have no locks */
 	LOCK_REQUIRED
 };
 
@@ -86,8 +86,8 @@ static bool apply_lock_mode(int fd, enum lock_mode lock)
 	return lock == LOCK_NONE || flock(fd, LOCK_EX | LOCK_NB) == 0 || lock == LOCK_IF_POSSIBLE;
 }
 
-/* A new file with this content, locked if it is to be. The name may only be taken by what
- * a trainer or an earlier process of our number left. */
+/* Makes a new file with this content, optionally locked. An existing one can only be from a trainer
+ * or an earlier process with this pid, and is replaced. */
 static int shim_create_file(const char *name, const char *text, size_t len, enum lock_mode lock)
 {
 	int fd, e;
@@ -105,7 +105,7 @@ static int shim_create_file(const char *name, const char *text, size_t len, enum
 	return -1;
 }
 
-/* Without random numbers it goes without a token. */
+/* Without random numbers there is no token. */
 static void shim_lease_draw_token(struct shim *s)
 {
 	unsigned char bytes[TOKEN_LEN / 2];
@@ -129,7 +129,8 @@ static void shim_record_reserve(struct shim *s)
 		shim_die("cannot create", s->record_path);
 }
 
-/* It is ours now, so that its name needs no number any more: the daemon knows it. */
+/* The attempt is claimed, so the record no longer needs a unique name; the daemon knows this
+ * one. */
 static void shim_record_take_name(struct shim *s)
 {
 	char name[PATH_MAX];
@@ -141,7 +142,7 @@ static void shim_record_take_name(struct shim *s)
 		strcpy(s->record_path, name);
 }
 
-/* Undoes what was made for an attempt that is not ours after all. */
+/* Undoes the preparations for an attempt that another process has claimed. */
 static _Noreturn void shim_lease_abort(struct shim *s, const char *made, const char *name,
 				       int error)
 {
@@ -154,9 +155,9 @@ static _Noreturn void shim_lease_abort(struct shim *s, const char *made, const c
 	shim_die("cannot create", name);
 }
 
-/* link(), which refuses an existing name as O_EXCL does. A network's disk may say that it
- * failed although it was done, when an answer was lost and the request sent again: the
- * file then has two names. */
+/* link(), which refuses an existing name as O_EXCL does. A network file system may report failure
+ * although it succeeded, if a reply was lost and the request repeated: the file then has two
+ * names. */
 static bool shim_lease_link(const char *made, const char *name)
 {
 	struct stat st;
@@ -171,9 +172,9 @@ static bool shim_lease_link(const char *made, const char *name)
 	return false;
 }
 
-/* The file is written and locked under another name first, so that nobody ever sees a
- * claim that is empty or not locked by a living owner. The descriptor is kept until this
- * process dies, and the lock with it. */
+/* The file is first written and locked under another name, so that a claim is never seen empty or
+ * unlocked while its owner lives. The descriptor, and with it the lock, is kept until this process
+ * ends. */
 void shim_lease_acquire(struct shim *s)
 {
 	enum lock_mode lock = s->opt.is_remote ? LOCK_IF_POSSIBLE : LOCK_REQUIRED;
@@ -193,7 +194,7 @@ void shim_lease_acquire(struct shim *s)
 		     s->cgroup_dir, s->cgroup_dir[0] ? "\n" : "");
 	if (shim_create_file(made, text, (size_t)n, lock) < 0 || !shim_lease_link(made, name))
 		shim_lease_abort(s, made, name, errno);
-	/* one that is there already was made by a version without --beside */
+	/* an existing one was made by a version without --beside */
 	if (s->opt.lease_prefix && link(made, "claim") != 0 && errno == EEXIST)
 		shim_lease_abort(s, made, "claim", EEXIST);
 	unlink(made);
@@ -209,9 +210,9 @@ static const char *error_name(int error)
 	return name ? name : "EUNKNOWN";
 }
 
-/* Why what the trainer wrote may be lost: its output could not be kept, or it failed
- * where nothing can be written at present. A trainer that could not report may end with 0
- * all the same. An errno, or 0. */
+/* Why output of the trainer may be lost: it could not be kept, or the trainer failed while the disk
+ * is not writable. A trainer that could not report may still exit with 0 on a read-only disk. An
+ * errno, or 0. */
 static int shim_lost_output_errno(const struct shim *s)
 {
 	struct statvfs v;
@@ -233,7 +234,7 @@ static double shim_timeval_seconds(struct timeval t)
 	return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
 }
 
-/* exit.json as one line; returns its length. */
+/* Formats exit.json as one line and returns its length. */
 static int shim_record_format(const struct shim *s, char *text, size_t room)
 {
 	struct rusage used;
@@ -274,7 +275,7 @@ static int shim_record_format(const struct shim *s, char *text, size_t room)
 		s->orphans_left ? ",\"left_behind\":true" : "", token);
 }
 
-/* Gives the record its name; a folder that a trainer put there goes out of the way. */
+/* Renames the record to exit.json; moves a directory that a trainer made there out of the way. */
 static bool shim_record_publish(const struct shim *s)
 {
 	return rename(s->record_path, "exit.json") == 0 ||
@@ -282,7 +283,7 @@ static bool shim_record_publish(const struct shim *s)
 		rename(s->record_path, "exit.json") == 0);
 }
 
-/* Is the file that was reserved still what the name leads to? */
+/* True if the path still leads to the reserved file. */
 static bool shim_record_exists(const struct shim *s)
 {
 	struct stat ours, found;
@@ -293,7 +294,7 @@ static bool shim_record_exists(const struct shim *s)
 
 static bool shim_record_write(struct shim *s, const char *text, size_t len, bool sync)
 {
-	/* a trainer that empties its folder, without --beside */
+	/* without --beside a trainer may have emptied its directory */
 	if (!shim_record_exists(s)) {
 		close(s->record_fd);
 		s->record_fd = shim_create_file(s->record_path, text, len, LOCK_NONE);
@@ -312,8 +313,8 @@ static void sync_result(void)
 	close(fd);
 }
 
-/* A read-only disk is waited for: unlike a full one it keeps no room for the record, and
- * without it a training that has ended would run again. */
+/* Waits for a read-only disk, because unlike on a full one no space is reserved, and without the
+ * record a finished run would be repeated. */
 bool shim_record_end(struct shim *s)
 {
 	double give_up = shim_now() + RECORD_RETRY_SECONDS;
@@ -321,8 +322,8 @@ bool shim_record_end(struct shim *s)
 	char text[RECORD_LEN];
 	int len = shim_record_format(s, text, sizeof text), error;
 
-	/* A short training is cheap to repeat after a power cut, a long one is worth the
-	 * milliseconds that a sync costs. */
+	/* a short run is cheap to repeat after a power cut; a long one is worth the milliseconds of
+	 * a sync */
 	if (sync)
 		sync_result();
 	for (;;) {
@@ -330,8 +331,8 @@ bool shim_record_end(struct shim *s)
 		if (written && shim_record_publish(s))
 			return true;
 		error = errno;
-		/* a trainer removed its folder, itself included: the daemon also looks at
-		 * where the record is now */
+		/* a trainer removed its own directory: the daemon also looks where the record is
+		 * now */
 		if ((shim_now() >= give_up && error != EROFS) ||
 		    (written && s->opt.lease_prefix && error == ENOENT))
 			return written && s->opt.lease_prefix;

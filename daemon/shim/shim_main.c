@@ -27,8 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define START_RETRY_SECONDS 2.0 /* how long to retry a start that may soon succeed */
-#define STALL_CHECK_SECONDS 1.0 /* at most this long between two looks for growth */
+#define START_RETRY_SECONDS 2.0 /* time to retry a start after a transient error */
+#define STALL_CHECK_SECONDS 1.0 /* longest interval between two checks for growth */
 
 double shim_now(void)
 {
@@ -127,7 +127,7 @@ static const struct option known_options[] = {
 	{ 0 },
 };
 
-/* What the options must be together. */
+/* Checks which options need or exclude each other. */
 static void shim_check_options(const struct shim_options *o)
 {
 	if (!o->dir && !o->is_accountant)
@@ -198,7 +198,7 @@ static void shim_parse_options(struct shim_options *o, int argc, char **argv)
 	o->argv = argv + optind;
 }
 
-/* ---- taking the attempt ---- */
+/* ---- claiming the attempt ---- */
 
 _Noreturn void shim_die(const char *what, const char *name)
 {
@@ -221,7 +221,7 @@ void shim_open_signalfd(struct shim *s)
 	s->own_pid = getpid();
 }
 
-/* Leaves the caller's terminal, signals and files. */
+/* Detaches from the caller's terminal, signals and files. */
 static void shim_detach_from_caller(void)
 {
 	struct sigaction normal = { .sa_handler = SIG_DFL };
@@ -229,23 +229,23 @@ static void shim_detach_from_caller(void)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	/* inherited as ignored it would reap children behind our back */
+	/* if inherited as ignored, children would be reaped automatically */
 	sigaction(SIGCHLD, &normal, NULL);
 	closefrom(3);
-	/* Fails for a group leader, which is somebody trying it from a shell: then the
-	 * terminal may cancel it as it may any other command. */
+	/* Fails for a process group leader, started by hand from a shell. The terminal may then
+	 * interrupt it like any command. */
 	setsid();
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* Enters the folder and claims the attempt. */
+/* Enters the directory and claims the attempt. */
 static void enter_attempt(struct shim *s)
 {
 	int null;
 
 	if (chdir(s->opt.dir) != 0)
 		shim_die("cannot enter", s->opt.dir);
-	do /* also fills 0 to 2 if the caller closed them, so that no file lands there */
+	do /* also fills descriptors 0 to 2 if the caller closed them */
 		null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	while (null >= 0 && null <= STDERR_FILENO);
 	if (null < 0)
@@ -257,14 +257,13 @@ static void enter_attempt(struct shim *s)
 	close(null);
 }
 
-/* ---- starting it ---- */
+/* ---- starting the trainer ---- */
 
 #define OOM_SCORE_FILE          "/proc/self/oom_score_adj"
-#define OOM_SCORE_TRAINER_DELTA 300 /* of a trainer, above shim and daemon */
+#define OOM_SCORE_TRAINER_DELTA 300 /* added to the score of shim and daemon */
 #define OOM_SCORE_MAX           1000
 
-/* Which process the kernel takes when memory runs out: the one with the highest score.
- * INT_MAX: not known. */
+/* Reads the OOM score; the kernel kills the process with the highest one. INT_MAX: unknown. */
 static int shim_read_oom_score(void)
 {
 	int score = INT_MAX;
@@ -277,7 +276,7 @@ static int shim_read_oom_score(void)
 	return score;
 }
 
-/* Needs no privilege, neither up nor back again. */
+/* Raising the score, and lowering it back, needs no privilege. */
 static void set_oom_score(int score)
 {
 	int fd = open(OOM_SCORE_FILE, O_WRONLY | O_CLOEXEC);
@@ -288,8 +287,8 @@ static void set_oom_score(int score)
 	close(fd);
 }
 
-/* The child's side. It shares this process's memory until exec (vfork), so it only
- * makes system calls and leaves the reason of a failure in *error. */
+/* Runs in the child, which shares this process's memory until exec (vfork): it only makes system
+ * calls, and leaves the errno of a failure in *error. */
 static void shim_exec_trainer(const struct shim *s, const int *pipes, volatile int *error)
 {
 	struct sigaction normal = { .sa_handler = SIG_DFL };
@@ -299,13 +298,13 @@ static void shim_exec_trainer(const struct shim *s, const int *pipes, volatile i
 	for (int sig = 1; sig < NSIG; sig++)
 		sigaction(sig, &normal, NULL);
 	setpgid(0, 0);
-	/* If the shim is killed its lock is gone and the attempt may be tried again:
-	 * the trainer must not go on beside that. */
+	/* If the shim is killed, its lock is released and the attempt may be retried: the trainer
+	 * must not run in parallel. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != s->own_pid)
 		_exit(127);
 	if (s->cgroup_procs_fd >= 0 && write(s->cgroup_procs_fd, "0", 1) < 0) {
-		/* it goes without: the subreaper finds what it leaves */
+		/* without a cgroup the subreaper finds orphans */
 	}
 	if (dup2(pipes[0], STDOUT_FILENO) < 0 || dup2(pipes[1], STDERR_FILENO) < 0 ||
 	    (s->opt.cwd && chdir(s->opt.cwd) != 0)) {
@@ -323,7 +322,7 @@ static void shim_exec_trainer(const struct shim *s, const int *pipes, volatile i
 	_exit(127);
 }
 
-/* One try. `pipes` are the ends that the trainer writes to. Returns 0 or errno. */
+/* Tries once. `pipes` are the trainer's ends. Returns 0 or an errno. */
 static int spawn_once(struct shim *s, const int *pipes)
 {
 	volatile int error = 0;
@@ -342,8 +341,8 @@ static int spawn_once(struct shim *s, const int *pipes)
 	return 0;
 }
 
-/* A machine out of processes or memory, or a program that is just being written,
- * may be able to start it a moment later. */
+/* Retries while the machine is short of processes or memory, or while the program's file is being
+ * written. */
 static int shim_spawn_with_retry(struct shim *s, const int *pipes)
 {
 	double give_up = shim_now() + START_RETRY_SECONDS;
@@ -359,7 +358,7 @@ static int shim_spawn_with_retry(struct shim *s, const int *pipes)
 	}
 }
 
-/* It can be tried again. It inherits the score that the shim has for this moment. */
+/* The trainer inherits the score that the shim sets for this moment. */
 int shim_spawn_trainer(struct shim *s, const int *pipes)
 {
 	int own = shim_read_oom_score(), error;
@@ -391,16 +390,16 @@ static void shim_start_trainer(struct shim *s)
 			strerror(s->start_errno));
 }
 
-/* ---- watching it ---- */
+/* ---- watching the trainer ---- */
 
 void signal_trainer(const struct shim *s, int sig)
 {
 	kill(-s->trainer_pid, sig);
-	/* it may have left its group */
+	/* the trainer may have left its process group */
 	kill(s->trainer_pid, sig);
 }
 
-/* TERM now, KILL after the grace time. */
+/* Sends TERM now, and KILL after the grace time. */
 static void stop_trainer(struct shim *s)
 {
 	if (s->stopping)
@@ -408,7 +407,7 @@ static void stop_trainer(struct shim *s)
 	s->stopping = true;
 	s->kill_at = shim_now() + s->opt.grace;
 	signal_trainer(s, SIGTERM);
-	/* a stopped process sees no TERM before it runs again */
+	/* a stopped process receives TERM only when it runs again */
 	signal_trainer(s, SIGCONT);
 }
 
@@ -428,8 +427,8 @@ static void shim_check_stall(struct shim *s, double now)
 	s->next_stall_check = now + (pause < STALL_CHECK_SECONDS ? pause : STALL_CHECK_SECONDS);
 }
 
-/* A tree that has more memory than it may is not asked to end: asking takes time, in
- * which it could take all that there is. Returns when the next look is due. */
+/* Kills a tree that exceeds its memory limit at once: in a grace time it could use up all memory.
+ * Returns when the next check is due. */
 static double shim_enforce_memory(struct shim *s, double now)
 {
 	if (s->killed || !s->opt.memory_limit)
@@ -443,8 +442,8 @@ static double shim_enforce_memory(struct shim *s, double now)
 	return INFINITY;
 }
 
-/* Does what is due, and returns the time until something can be due next, in
- * milliseconds for poll(). */
+/* Enforces due limits. Returns the time until the next can be due, as a timeout of poll() in
+ * milliseconds. */
 static int enforce_limits(struct shim *s)
 {
 	double now = shim_now(), next = INFINITY, look = shim_enforce_memory(s, now);
@@ -474,7 +473,7 @@ static int enforce_limits(struct shim *s)
 		return -1;
 	if (next - now > INT_MAX / 1000)
 		return INT_MAX;
-	/* rounded up, or the last millisecond would be spent spinning */
+	/* rounded up, to avoid spinning in the last millisecond */
 	return next > now ? (int)((next - now) * 1e3) + 1 : 0;
 }
 
@@ -507,8 +506,8 @@ static void shim_watch_trainer(struct shim *s)
 		int wait = enforce_limits(s);
 
 		if (poll(p, 3, reaped == REAP_MAYBE_MORE ? 0 : wait) < 0) {
-			/* stopped and continued, late perhaps: what has ended by then
-			 * ended before its limits are looked at */
+			/* the shim itself may have been stopped: reap what ended meanwhile before
+			 * its limits are checked */
 			reaped = shim_reap_children(s);
 			continue;
 		}

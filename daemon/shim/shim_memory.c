@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CHECK_MIN_SECONDS     0.02 /* seconds between two looks */
+#define CHECK_MIN_SECONDS     0.02 /* shortest interval between two checks */
 #define CHECK_MAX_SECONDS     0.5
-#define FILL_BYTES_PER_SECOND 2e9  /* bytes that a program can make its own in a second */
-#define CHECK_COST_RATIO      20.0 /* a look may take one in so many seconds of processor time */
-#define CGROUP_CHECK_SECONDS  2.0  /* seconds between two looks whether the kernel still cares */
+#define FILL_BYTES_PER_SECOND 2e9  /* assumed limit on how fast a program can allocate */
+#define CHECK_COST_RATIO      20.0 /* CPU time for checks: at most 1/20 */
+#define CGROUP_CHECK_SECONDS  2.0  /* interval for checking that the cgroup still limits */
 
 enum {
 	TREE_PROCESSES_MAX = 1 << 16,
@@ -34,7 +34,7 @@ struct process_tree {
 
 /* ---- small files ---- */
 
-/* What a small file has, as text; false if it cannot be read. */
+/* Reads a small file as text; false on failure. */
 static bool shim_read_small_file(int folder, const char *name, char *text, size_t room)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
@@ -50,7 +50,7 @@ static bool shim_read_small_file(int folder, const char *name, char *text, size_
 	return len > 0;
 }
 
-/* The number behind a word that begins a line; 0 if there is none. */
+/* The number after a word at the start of a line; 0 if none. */
 static uint64_t shim_find_number(const char *text, const char *word)
 {
 	size_t len = strlen(word);
@@ -74,8 +74,8 @@ static bool shim_cgroup_read(const struct shim *s, const char *file, char *text,
 	return shim_read_small_file(AT_FDCWD, path, text, room);
 }
 
-/* All of it ends when one of its processes finds no memory, and none is had by putting
- * others out to a disk. False: there is no memory controller here. */
+/* Sets the cgroup's limit: no swap, and the whole tree is killed when the limit is reached. False:
+ * no memory controller. */
 static bool shim_cgroup_limit_memory(const struct shim *s)
 {
 	char limit[32];
@@ -86,9 +86,10 @@ static bool shim_cgroup_limit_memory(const struct shim *s)
 	return shim_cgroup_write(s, "memory.max", limit);
 }
 
-/* Whoever starts the daemon again may have taken the controller away. It may be back, but
- * knows nothing then of the pages that the trainer has: the limit is not set again, this
- * process keeps it from here on. Nor is there one if the trainer could not enter. */
+/* True if the cgroup still enforces the limit. A restart of the service may have removed the
+ * controller. If it comes back, it does not count the pages that the trainer has, so the limit is
+ * not set again and this process enforces it from then on. False also if the trainer could not
+ * enter the cgroup. */
 static bool shim_cgroup_still_limits(const struct shim *s)
 {
 	char text[SMALL_FILE];
@@ -106,7 +107,7 @@ void shim_memory_init(struct shim *s)
 	s->memory.by_cgroup = s->opt.memory_limit && s->cgroup_dir[0] &&
 			      shim_cgroup_limit_memory(s) &&
 			      shim_cgroup_read(s, "memory.max", text, sizeof text);
-	/* whole pages */
+	/* the kernel rounds to whole pages */
 	s->memory.cgroup_limit = s->memory.by_cgroup ? strtoull(text, NULL, 10) : 0;
 }
 
@@ -118,7 +119,7 @@ void shim_memory_finish(struct shim *s)
 	if (!s->memory.cgroup_limit || s->exit_status == 0 ||
 	    !shim_cgroup_read(s, "memory.events", text, sizeof text))
 		return;
-	/* killed for want of memory, and the want was of this group and not of all */
+	/* killed by the limit of this cgroup, not by a shortage of the whole machine */
 	if (shim_find_number(text, "oom ") == 0 || shim_find_number(text, "oom_kill ") == 0)
 		return;
 	s->memory.exceeded = true;
@@ -128,7 +129,7 @@ void shim_memory_finish(struct shim *s)
 	}
 }
 
-/* ---- what the tree has ---- */
+/* ---- measuring ---- */
 
 static void process_tree_add(struct process_tree *t, pid_t pid)
 {
@@ -139,14 +140,14 @@ static void process_tree_add(struct process_tree *t, pid_t pid)
 	if (t->n == t->capacity) {
 		grown = realloc(t->pids, (2 * t->capacity + 64) * sizeof *grown);
 		if (!grown)
-			return; /* the others count all the same */
+			return; /* the others still count */
 		t->pids = grown;
 		t->capacity = 2 * t->capacity + 64;
 	}
 	t->pids[t->n++] = pid;
 }
 
-/* Those that one thread has started. */
+/* Adds the children of one thread. */
 static void process_tree_add_children(struct process_tree *t, int folder, const char *thread)
 {
 	static char text[CHILDREN_FILE];
@@ -157,14 +158,14 @@ static void process_tree_add_children(struct process_tree *t, int folder, const 
 	if (!shim_read_small_file(folder, name, text, sizeof text))
 		return;
 	while ((pid = strtol(p, &end, 10)) > 0 && end != p) {
-		/* the last number may be cut off; then a later look finds it */
+		/* the last pid may be truncated; a later check finds it */
 		if (*end == ' ')
 			process_tree_add(t, (pid_t)pid);
 		p = end;
 	}
 }
 
-/* Those that any of its threads has started. */
+/* Adds the children of all threads. */
 static void process_tree_scan_threads(struct process_tree *t, int folder, pid_t pid)
 {
 	char own[24];
@@ -174,7 +175,7 @@ static void process_tree_scan_threads(struct process_tree *t, int folder, pid_t 
 	int fd;
 
 	snprintf(own, sizeof own, "%d", (int)pid);
-	/* its links are itself, the folder above and one for each thread */
+	/* links: itself, its parent directory and one for each thread */
 	if (fstatat(folder, "task", &st, 0) == 0 && st.st_nlink == 3) {
 		process_tree_add_children(t, folder, own);
 		return;
@@ -211,7 +212,7 @@ static uint64_t process_resident_bytes(int folder)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Everything below this process, and the pages that they have in memory, one by one. */
+/* Adds all descendants and sums their resident pages. */
 static uint64_t process_tree_resident_bytes(struct process_tree *t, pid_t self)
 {
 	uint64_t sum = 0;
@@ -233,8 +234,8 @@ static uint64_t process_tree_resident_bytes(struct process_tree *t, pid_t self)
 	return sum;
 }
 
-/* What a process has for itself and its share of what it has with others; of one that
- * does not tell (it changed its user), all that is resident. */
+/* Proportional set size of a process; its resident set if that cannot be read (it changed its
+ * user). */
 static uint64_t process_pss_bytes(int folder)
 {
 	char text[SMALL_FILE];
@@ -261,7 +262,7 @@ static uint64_t process_tree_pss_bytes(const struct process_tree *t)
 	return sum;
 }
 
-/* ---- watching it ---- */
+/* ---- watching ---- */
 
 static double shim_cpu_seconds(void)
 {
@@ -271,8 +272,8 @@ static double shim_cpu_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Until the limit could be reached, if the tree grows twice as fast as it did, or begins
- * to; but no more often than is cheap. */
+/* Seconds until the limit could be reached if the tree grows twice as fast as before, or starts to
+ * grow; limited by the cost of a check. */
 static double shim_memory_next_pause(const struct shim *s, double now, uint64_t used, double cost)
 {
 	const struct shim_memory *m = &s->memory;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DRAIN_SECONDS 1.0 /* how long to empty a pipe that is still written to */
+#define DRAIN_SECONDS 1.0 /* time to empty a pipe that is still written to */
 
 int open_outputs(struct shim *s, int *writers)
 {
@@ -48,8 +48,8 @@ static void shim_write_output(struct shim_output *o, const char *p, size_t n)
 	}
 }
 
-/* Moves what the pipe holds now, at most one buffer. A full disk or a passed limit
- * never stops the reading: a trainer must not block on what it prints. */
+/* Copies at most one buffer from the pipe. Reading continues on a full disk and beyond the limit,
+ * because a trainer must not block on its output. */
 void copy_output(struct shim_output *o, uint64_t limit)
 {
 	static char buffer[64 << 10];
@@ -76,8 +76,8 @@ void copy_output(struct shim_output *o, uint64_t limit)
 	}
 }
 
-/* Takes what is left in the pipe without waiting for its end: a process that escaped
- * may hold the other side for ever. */
+/* Empties the pipe without waiting for its end: an escaped process may hold the other side
+ * forever. */
 void shim_drain_output(struct shim_output *o, uint64_t limit)
 {
 	double give_up = shim_now() + DRAIN_SECONDS;
@@ -93,7 +93,7 @@ void shim_drain_output(struct shim_output *o, uint64_t limit)
 	if (o->write_errno) {
 		snprintf(note, sizeof note, "\n[dpareto: output after %llu bytes was lost: %s]\n",
 			 (unsigned long long)o->bytes_kept, strerror(o->write_errno));
-		o->write_errno = 0; /* there may be room again */
+		o->write_errno = 0; /* there may be space again */
 		shim_write_output(o, note, strlen(note));
 	}
 }

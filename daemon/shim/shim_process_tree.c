@@ -13,11 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ORPHAN_KILL_SECONDS 5.0 /* how long to hunt what the trainer left behind */
+#define ORPHAN_KILL_SECONDS 5.0 /* time to kill what the trainer left behind */
 
 enum {
 	REAP_BATCH = 1024,
-	BOOT_LEN = 8 /* characters of the boot's number that go into a name */
+	BOOT_LEN = 8 /* characters of the boot id in names */
 };
 
 /* ---- the cgroup ---- */
@@ -32,7 +32,7 @@ static void shim_read_boot_id(char out[BOOT_LEN + 1])
 		close(fd);
 }
 
-/* A file of the cgroup, for writing. */
+/* Opens a file of the cgroup for writing. */
 static int shim_cgroup_open(const struct shim *s, const char *file)
 {
 	char path[PATH_MAX + 32];
@@ -53,7 +53,7 @@ void shim_cgroup_create(struct shim *s, unsigned long long start)
 	n = snprintf(s->cgroup_dir, sizeof s->cgroup_dir, "%s/dpareto-%s-%d-%llu", s->opt.cgroup,
 		     boot, (int)s->own_pid, start);
 	if (n >= (int)sizeof s->cgroup_dir || mkdir(s->cgroup_dir, 0755) != 0) {
-		s->cgroup_dir[0] = '\0'; /* then it goes without */
+		s->cgroup_dir[0] = '\0'; /* continues without a cgroup */
 		return;
 	}
 	s->cgroup_procs_fd = shim_cgroup_open(s, "cgroup.procs");
@@ -68,7 +68,7 @@ void shim_cgroup_remove(struct shim *s)
 	if (s->cgroup_procs_fd >= 0)
 		close(s->cgroup_procs_fd);
 	s->cgroup_procs_fd = -1;
-	/* not with something alive in it: the daemon goes on with that */
+	/* fails while a process lives in it; the daemon then removes it */
 	rmdir(s->cgroup_dir);
 	s->cgroup_dir[0] = '\0';
 }
@@ -87,8 +87,8 @@ bool shim_cgroup_write(const struct shim *s, const char *file, const char *text)
 
 /* ---- children ---- */
 
-/* Reaps what has ended, a batch at a time: a tree that forks and dies faster than it
- * can be reaped must not keep this process from its other duties. */
+/* Reaps a batch at a time: a tree that forks and exits faster than it can be reaped must not block
+ * the other work. */
 enum reap_result shim_reap_children(struct shim *s)
 {
 	int status;
@@ -109,9 +109,9 @@ enum reap_result shim_reap_children(struct shim *s)
 	return REAP_MAYBE_MORE;
 }
 
-/* KILL to every child, by groups: a group is killed whole, which a process that keeps
- * forking cannot outrun. A child pins its group's number until it is reaped, so no
- * stranger can be hit. */
+/* Sends KILL to every child's process group: a group is killed as a whole, which a forking process
+ * cannot outrun. An unreaped child keeps its group id from being reused, so no other process is
+ * hit. */
 static void kill_children(void)
 {
 	FILE *list = fopen("/proc/thread-self/children", "re");
@@ -128,16 +128,15 @@ static void kill_children(void)
 	fclose(list);
 }
 
-/* Where there is no cgroup, one by one. */
+/* Kills by the cgroup, and child by child in case there is none. */
 void kill_tree(const struct shim *s)
 {
 	shim_cgroup_write(s, "cgroup.kill", "1");
 	kill_children();
 }
 
-/* The trainer has ended; what descends from it has lost its purpose. Orphans of any
- * depth come to this process as their subreaper, so when it has no child there is
- * nothing left. */
+/* The trainer has ended: kills its descendants. Orphans of any depth come to this process as their
+ * subreaper, so nothing is left when it has no child. */
 void shim_kill_orphans(struct shim *s)
 {
 	double give_up = shim_now() + ORPHAN_KILL_SECONDS;

@@ -62,8 +62,7 @@ int dpsgd_read_params(const struct trainer_options *o, const struct dp_trainer_r
 
 json_t *dpsgd_declaration_json(const struct sgd *sgd, uint32_t n)
 {
-	/* 0 without clipping: gradients have no bound, so that no noise is large compared with
-	 * it */
+	/* 0 without clipping, since gradients then have no bound */
 	double over_clip = sgd_noise_sd(sgd) / sgd->clip;
 
 	return json_pack("{s:s, s:I, s:I, s:I, s:o}", "sampling",

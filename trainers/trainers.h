@@ -61,9 +61,8 @@ void trainer_options_print_help(const struct trainer *t, FILE *to);
 
 /* ---- trainer_request.c ---- */
 
-/* Opens the request of the protocol and the result file. With --set, builds a request from the
- * options and writes to standard output. The caller closes *fd and calls
- * dp_trainer_request_clear(). */
+/* Opens the request of the protocol and the result file; with --set, the request is built from
+ * options and results go to standard output. Close *fd and call dp_trainer_request_clear(). */
 DP_MUSTCHECK int trainer_request_open(const struct trainer_options *o, struct dp_trainer_request *q,
 				      int *fd, struct dp_err *err);
 
@@ -87,8 +86,7 @@ DP_MUSTCHECK int param_read_integer(const struct dp_trainer_request *q, const ch
 				    int64_t lo, int64_t *out, struct dp_err *err);
 DP_MUSTCHECK int param_read_count(const struct dp_trainer_request *q, const char *name,
 				  uint32_t *out, struct dp_err *err);
-/* Index of the parameter in a list of words. *out is unchanged if the request has no such
- * parameter. */
+/* Index of the parameter in a list of words; *out is unchanged without the parameter. */
 DP_MUSTCHECK int param_read_word(const struct dp_trainer_request *q, const char *name,
 				 const char *const *words, int *out, struct dp_err *err);
 bool param_is_given(const struct dp_trainer_request *q, const char *name);
@@ -113,7 +111,6 @@ json_t *dpsgd_declaration_json(const struct sgd *sgd, uint32_t n);
 
 /* ---- training_runs.c ---- */
 
-/* The random streams of one run. */
 struct run_streams {
 	struct noise_stream lots, gradient, initial_weights;
 };
@@ -136,12 +133,10 @@ struct model_ops {
 		     struct training_progress *progress, float *w, struct dp_err *err);
 	void (*score)(void *self, const struct sparse_rows *rows, const float *w,
 		      struct model_score *out);
-	/* accuracy of the records with the feature - accuracy of the others|; NULL if --report is
-	 * not supported */
+	/* absolute difference of accuracies with and without the feature; may be NULL */
 	double (*fairness_gap)(const struct sparse_rows *rows, uint32_t feature, const float *w);
 };
 
-/* --report gap:FEATURE */
 struct fairness_gap {
 	bool is_requested;
 	uint32_t feature;          /* from 0 */

@@ -23,7 +23,6 @@ struct training_runs {
 	float *weights;
 };
 
-/* The run in progress. */
 struct active_run {
 	const struct training_runs *runs;
 	uint32_t run_index;       /* position in the request */
@@ -65,7 +64,6 @@ static struct reported_score training_score(const struct training_runs *r,
 	return s;
 }
 
-/* The metrics of the current weights. */
 static json_t *training_collect_metrics(const struct training_runs *r, double seconds)
 {
 	const struct data_splits *d = &r->data;
@@ -192,7 +190,6 @@ int fairness_gap_check(const struct fairness_gap *g, const struct sparse_rows *r
 
 /* ---- the request ---- */
 
-/* Requires open data. */
 static int training_serve_request(struct training_runs *r, struct dp_err *err)
 {
 	const struct data_splits *d = &r->data;

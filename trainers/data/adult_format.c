@@ -85,8 +85,8 @@ static const char *const country[] = { "United-States",
 				       "Holand-Netherlands",
 				       NULL };
 
-/* A field is one of `names`, or a number. The column of a number is that of the first edge which is
- * not below it, or the last. */
+/* A field is one of `names`, or a number in the column of the first edge not below it, or the
+ * last. */
 static const struct adult_field {
 	const char *name;
 	const char *const *names;

@@ -218,8 +218,7 @@ static int csv_read_layout(struct text_scanner *t, struct csv_record *r, const c
 					   : "there are no records in it",
 			       r->line);
 	l->ncolumns = r->n_fields;
-	/* a header has no number; if the label column is given by name, the first record is a
-	 * header */
+	/* a header has no number; with a named label column there is a header */
 	if (!label_column || dp_int_parse(label_column, &number))
 		for (size_t i = 0; i < r->n_fields && header; i++)
 			header = !span_parse_float(csv_get_field(r, i), &x);

@@ -121,8 +121,7 @@ static uint64_t count_non_increasing(const uint16_t *index, uint64_t n)
 	return falls;
 }
 
-/* True if every row lies within the arrays, its indices ascend below nfeatures, and labels are
- * classes. */
+/* True if rows lie within the arrays, indices ascend below nfeatures, and labels are classes. */
 static bool cached_rows_are_valid(const struct sparse_rows *r, uint64_t nentries)
 {
 	uint64_t fullest = 0, falls = 0;
@@ -181,7 +180,6 @@ bool dataset_cache_decode(const void *p, size_t len, struct dataset *s)
 
 /* ---- paths ---- */
 
-/* A hidden file in the same directory. */
 static char *cache_path_beside(const char *path)
 {
 	const char *base = path_basename(path);

@@ -30,8 +30,7 @@ struct class_labels {
  * appearance until class_labels_sort(). */
 DP_MUSTCHECK int class_labels_intern(struct class_labels *c, const char *text, size_t len,
 				     uint8_t *number, struct dp_err *err);
-/* Sorts the classes, by value if all are numbers and by bytes otherwise, and renumbers `count`
- * labels. */
+/* Sorts the classes, by value if all are numbers, else by bytes, and renumbers `count` labels. */
 void class_labels_sort(struct class_labels *c, uint8_t *label, size_t count);
 /* The number of the class `name`, or -1. */
 int class_labels_find(const struct class_labels *c, const char *name);
@@ -165,8 +164,7 @@ struct file_stamp {
 	uint32_t mode;
 };
 DP_MUSTCHECK int file_stamp_read(const char *path, struct file_stamp *t, struct dp_err *err);
-/* Writes a cache to the directory of the file, or to the user's cache directory. False on
- * failure. */
+/* Writes a cache to the file's directory, or else to the user's cache. False on failure. */
 bool dataset_cache_write(const struct cache_source *from, const struct file_stamp stamps[2],
 			 const struct dataset *s);
 /* Serialises a cache. False if the header cannot hold a name. */
@@ -183,8 +181,8 @@ enum split_purpose {
 	SPLIT_TEST = 1,
 	SPLIT_HOLDOUT = 2,
 };
-/* Copies rint(share * n) records, at least one and not all, to `part` and the others to `rest`.
- * Both keep their order. */
+/* Copies rint(share * n) records, at least one and not all, to `part`, others to `rest`, in
+ * order. */
 DP_MUSTCHECK int sparse_rows_split(const struct sparse_rows *all, double share, uint64_t seed,
 				   enum split_purpose use, struct dataset *rest,
 				   struct dataset *part, struct dp_err *err);

@@ -39,7 +39,6 @@ static int read_gzip_stream(gzFile in, const char *path, struct dp_buf *out, str
 	return DP_OK;
 }
 
-/* Reads a file, plain or gzip. */
 static int read_data_file(const char *path, struct dp_buf *out, struct dp_err *err)
 {
 	/* without O_NONBLOCK, opening a FIFO would block */

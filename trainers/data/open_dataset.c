@@ -30,7 +30,6 @@ void data_splits_close(struct data_splits *d)
 	memset(d, 0, sizeof *d);
 }
 
-/* Copies the records with marks[i] == mark. */
 static void copy_marked_rows(const struct sparse_rows *all, const bool *marks, bool mark,
 			     struct dataset *out)
 {
@@ -91,7 +90,6 @@ int sparse_rows_split(const struct sparse_rows *all, double share, uint64_t seed
 	return DP_OK;
 }
 
-/* Moves a share of the training set to `part`. */
 static int split_train(struct data_memory *m, double share, uint64_t seed, enum split_purpose use,
 		       struct dataset *part, struct dp_err *err)
 {
@@ -104,8 +102,7 @@ static int split_train(struct data_memory *m, double share, uint64_t seed, enum 
 	return code;
 }
 
-/* Renumbers the classes of the test set like those of the training set: a file that lacks a class
- * numbers the others differently. */
+/* Renumbers the test set's classes like the training set's: a file may lack some of them. */
 static int match_classes(struct data_memory *m, struct dp_err *err)
 {
 	const struct class_labels *train = &m->train.classes, *test = &m->test.classes;

@@ -20,9 +20,8 @@ static const uint64_t seed = 0x43454e535553;
 static const int32_t cutoff = -2310; /* labels above it are 1: 24 % of them */
 
 /* Frequencies of categories fall by a factor of ratio/256 from one to the next. A record's category
- * follows its trait with probability follows/16, otherwise it is independent. A category's effect
- * on the score rises by `slope` from one to the next, from -slope * size / 2, plus at most
- * +-spread. */
+ * follows its trait with probability follows/16. A category's effect on the score rises by `slope`
+ * from one to the next, from -slope * size / 2, plus at most +-spread. */
 static const struct census_group {
 	uint16_t size, ratio;
 	uint8_t trait, follows;

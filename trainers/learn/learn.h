@@ -16,8 +16,7 @@ enum optimizer {
 	OPTIMIZER_ADAM, /* beta 0.9 and 0.999, kappa 1e-8 */
 };
 
-/* Checkpoints of a run. The weights at a checkpoint equal those of a run that ends there, to the
- * bit. */
+/* Checkpoints of a run, equal to the bit to the weights of a run that ends there. */
 struct training_checkpoints {
 	const uint32_t *epochs; /* ascending, from 1, below the epochs of the run */
 	size_t n;
@@ -41,22 +40,21 @@ struct sgd {
 /* epochs times rint(n / lot), half to even, at least one step per epoch. */
 uint64_t sgd_total_steps(const struct sgd *s, uint32_t n);
 /* Calls `leg` for the steps up to each checkpoint and up to the end, and on_checkpoint() in
- * between. A leg must store its weights where on_checkpoint() reads them, and the result must not
- * depend on the number of legs. */
+ * between. A leg stores its weights where on_checkpoint() reads them and does not depend on the
+ * other legs. */
 DP_MUSTCHECK int sgd_run_with_checkpoints(const struct sgd *s, uint32_t n,
 					  int (*leg)(void *training, uint64_t steps,
 						     struct dp_err *err),
 					  void *training, struct dp_err *err);
 /* Standard deviation of the noise on the sum of a lot's clipped gradients. */
 double sgd_noise_sd(const struct sgd *s);
-/* Bound on the norm of a record's gradient: L, or 2^40 without clipping, so that sums stay
- * finite. */
+/* Bound on the norm of a record's gradient: L, or 2^40 without clipping to keep sums finite. */
 double sgd_clip_norm(const struct sgd *s);
 /* True if single precision can hold sums, noise and weights of any run with these settings. Depends
  * on the settings alone, not on the records. */
 bool sgd_in_range(const struct sgd *s);
-/* Replaces a run whose settings are out of range: all n weights are NaN at every checkpoint and at
- * the end. */
+/* Replaces a run with settings out of range: all n weights are NaN at checkpoints and at the
+ * end. */
 DP_MUSTCHECK int sgd_fill_diverged(const struct sgd *s, uint32_t records,
 				   struct training_progress *progress, float *w, size_t n,
 				   struct dp_err *err);
@@ -65,7 +63,6 @@ DP_MUSTCHECK int sgd_fill_diverged(const struct sgd *s, uint32_t records,
  * at most the share `slack`. Returns 0 if `squares` is not finite. */
 float sgd_clip_factor(double clip, double squares, double slack);
 
-/* Moments of Algorithm 4 for n weights. */
 struct adam {
 	size_t n;
 	float *first_moment, *second_moment; /* mu and nu */
@@ -92,8 +89,7 @@ DP_MUSTCHECK int lot_sampler_init(struct lot_sampler *l, const struct noise_stre
 				  uint32_t n, const struct sgd *s, struct dp_err *err);
 void lot_sampler_free(struct lot_sampler *l);
 /* Draws the next lot: `*count` record numbers, valid until the next call. Without replacement:
- * lot_size distinct records, every set equally likely, independent of earlier lots. Poisson: any
- * number, including none. */
+ * lot_size distinct records, every set equally likely, independent of earlier lots. */
 const uint32_t *lot_sampler_next(struct lot_sampler *l, uint32_t *count);
 
 /* ---- training_progress.c ---- */
@@ -123,8 +119,7 @@ enum linear_loss {
 	LINEAR_LOGISTIC,
 	LINEAR_HINGE,
 };
-/* Number of weights of a linear model, a multiple of 16: features, the bias, and padding that stays
- * 0. */
+/* Number of weights of a linear model, padded to a multiple of 16: features, the bias, zeros. */
 size_t linear_count_weights(uint32_t nfeatures);
 /* Trains from zero weights with the run's streams `lots` and `noise`. DP_E_INTERRUPTED on TERM. */
 DP_MUSTCHECK int linear_train(enum linear_loss loss, const struct sparse_rows *train,
@@ -134,8 +129,7 @@ DP_MUSTCHECK int linear_train(enum linear_loss loss, const struct sparse_rows *t
 void linear_score(enum linear_loss loss, const struct sparse_rows *rows, const float *w,
 		  struct model_score *out);
 
-/* Absolute difference between the accuracies of records with and without the feature (numbered from
- * 0). Both kinds must exist. */
+/* Absolute difference of accuracies with and without the feature (from 0), if both exist. */
 double linear_fairness_gap(const struct sparse_rows *rows, uint32_t feature, const float *w);
 
 enum {

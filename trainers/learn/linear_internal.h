@@ -16,7 +16,6 @@ struct linear_record {
 struct linear_bitmask;
 struct linear_padded;
 
-/* Rows in the representation of a kernel. */
 struct linear_kernel_rows {
 	const struct sparse_rows *rows;
 	const struct linear_bitmask *bitmask; /* for linear_kernel_bitmask */
@@ -43,8 +42,7 @@ struct linear_bitmask *linear_bitmask_new(const struct sparse_rows *rows);
 struct linear_padded *linear_padded_new(const struct sparse_rows *rows);
 void linear_padded_free(struct linear_padded *e);
 
-/* linear_train() with the named kernel, or the fastest (NULL). DP_E_INVALID if it cannot process
- * these rows. */
+/* linear_train() with the named kernel, or the fastest (NULL). DP_E_INVALID if it does not fit. */
 DP_MUSTCHECK int linear_train_with_kernel(const char *kernel, enum linear_loss loss,
 					  const struct sparse_rows *train, const struct sgd *sgd,
 					  const struct noise_stream *lots,

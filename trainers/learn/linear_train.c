@@ -229,8 +229,7 @@ static void linear_update(struct linear_training *t)
 		add_scaled(t->padded_width, (float)(-rate / lot), t->gradient_sum, t->weights);
 }
 
-/* Draws the next lot before the noise of the current step is generated, so that its rows are
- * prefetched meanwhile. */
+/* Draws the next lot before the noise of this step is generated, to prefetch its rows meanwhile. */
 static const uint32_t *linear_next_lot(struct linear_training *t, uint32_t *count)
 {
 	const uint32_t *ids = lot_sampler_next(&t->lots, count);

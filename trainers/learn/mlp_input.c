@@ -33,8 +33,7 @@ static size_t feature_groups(const struct mlp_input *in)
 	return in->features / MLP_GROUP_ROWS + 1; /* with the constant 1 */
 }
 
-/* n groups with room for `entries` entries each. They are not initialised: memory that no entry
- * needs is never touched. */
+/* n groups with room for `entries` entries each, not initialised: unused memory stays untouched. */
 static void groups_init(struct mlp_groups *g, size_t n, size_t entries)
 {
 	size_t bytes = n * entries * MLP_GROUP_ROWS * sizeof *g->value;
@@ -203,8 +202,7 @@ static void gather_feature_groups(struct mlp_input *in, size_t r)
 	}
 }
 
-/* Moves the columns in group_bits to the list of a record group. With forward_only the lists are
- * kept and stored contiguously. */
+/* Moves the columns in group_bits to the list of a record group; kept lists are contiguous. */
 static void gather_record_group(struct mlp_input *in, size_t group)
 {
 	struct mlp_groups *to = &in->by_record;

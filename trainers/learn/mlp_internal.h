@@ -41,8 +41,8 @@ struct mlp_dense {
 	const float *data;
 	size_t row_stride, column_stride, depth;
 };
-/* A in groups of MLP_GROUP_ROWS rows: group g has the columns index[from[g]] .. index[to[g]], and
- * MLP_GROUP_ROWS values for each. */
+/* A in groups of MLP_GROUP_ROWS rows: group g has the columns index[from[g]] .. index[to[g]], and a
+ * value per row for each. */
 struct mlp_sparse {
 	const uint32_t *from, *to;
 	const uint16_t *index;
@@ -61,8 +61,7 @@ struct mlp_kernels {
 	float (*relu_backward)(float *x, const float *y, size_t width);
 	void (*scale)(float *out, const float *x, float factor, size_t width);
 };
-/* The kernels named "avx512", "avx2" or "portable", or the fastest (NULL). NULL if the machine
- * cannot run them. */
+/* The kernels of this name, or the fastest (NULL). NULL if the machine cannot run them. */
 const struct mlp_kernels *mlp__kernels_select(const char *name);
 
 /* ---- mlp_input.c: input of the first layer ---- */

@@ -68,8 +68,7 @@ TARGET static ALWAYS_INLINE void NAME(sparse_strip)(const struct mlp_product *p,
 	}
 }
 
-/* The product in strips of columns whose sums fit in registers. The compiler must know the number
- * of columns. */
+/* The product in strips of columns whose sums fit in registers. Their number must be constant. */
 #define STRIPS(strip)                                                                              \
 	for (size_t col = 0, n; col < p->width; col += n * MLP_LANES) {                            \
 		n = (p->width - col) / MLP_LANES;                                                  \

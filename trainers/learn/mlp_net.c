@@ -321,9 +321,8 @@ void mlp__net_backward(struct mlp_net *net, const struct sparse_rows *rows, cons
 	for (size_t r = 0; r < net->input.count; r++) {
 		double hidden = subnormal_slack(net, r), left = fabs(unit) * clip - hidden;
 
-		/* A record without a finite norm must contribute exactly 0: zero its activations,
-		 * because infinity times a factor of 0 is NaN. compute_gradient_panel() zeroes its
-		 * deltas. */
+		/* A record without a finite norm must contribute exactly 0. Zero its activations,
+		 * since infinity times 0 is NaN; compute_gradient_panel() zeroes its deltas. */
 		for (size_t l = 0; !isfinite(norm[r]) && l + 1 < net->n_layers; l++) {
 			const struct mlp_layer *y = &net->layer[l];
 

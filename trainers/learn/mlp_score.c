@@ -30,8 +30,8 @@ struct mlp_scorer *mlp_scorer_new(const struct mlp_shape *m, const struct sparse
 	s->panels = mlp__alloc_floats(s->net.n_weights);
 	s->order = dp_calloc(rows->n, sizeof *s->order);
 	s->loss = dp_calloc(rows->n, sizeof *s->loss);
-	/* Sort records by class: similar records in a group have fewer distinct features, a sixth
-	 * less with MNIST. */
+	/* Sort by class: similar records share features in a group, a sixth less input with
+	 * MNIST. */
 	for (uint32_t i = 0; i < rows->n; i++)
 		at[rows->label[i] + 1]++;
 	for (size_t c = 0; c < UINT8_MAX; c++)
@@ -52,9 +52,8 @@ void mlp_scorer_free(struct mlp_scorer *s)
 	free(s);
 }
 
-/* True if the highest logit is that of the label. *loss: the cross-entropy. If the logits overflow,
- * the record counts as wrong with loss FLT_MAX, so that one record cannot void the score of the
- * others. */
+/* True if the highest logit is that of the label. *loss: the cross-entropy. If logits overflow, the
+ * record is wrong with loss FLT_MAX, so that it does not void the score of the others. */
 static bool score_record(const float *logit, size_t n, size_t label, double *loss)
 {
 	double sum = 0;
@@ -72,8 +71,8 @@ static bool score_record(const float *logit, size_t n, size_t label, double *los
 	return false;
 }
 
-/* Scores the records in net.input, which are `count` from order[from] on. Returns the number that
- * is classified correctly. */
+/* Scores the loaded records, `count` from order[from] on. Returns the number classified
+ * correctly. */
 static uint32_t score_records(struct mlp_scorer *s, uint32_t from, uint32_t count)
 {
 	const struct mlp_layer *last = &s->net.layer[s->net.n_layers - 1];

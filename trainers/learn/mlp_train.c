@@ -18,9 +18,8 @@ size_t mlp_count_weights(const struct mlp_shape *m)
 }
 
 /* He et al. 2015: normal with variance 2 / inputs, which preserves the scale of activations through
- * a rectifier that zeroes half of them. No rectifier follows the last layer: 1 / inputs. Biases
- * start at 0. From zero weights, as in linear models, all units of a hidden layer would have the
- * same gradient forever. */
+ * a rectifier that zeroes half of them. No rectifier follows the last layer: 1 / inputs. Biases are
+ * 0. From zero weights, all units of a hidden layer would have the same gradient forever. */
 static void init_weights(const struct mlp_shape *m, struct noise_stream *start, float *w)
 {
 	for (size_t l = 0; l < m->nlayers; l++) {
@@ -79,8 +78,7 @@ static void vec_add(float *restrict w, const float *restrict x, size_t n)
 
 DP_SIMD_END
 
-/* One step, in chunks of similar size. Noise is added to the gradient sum, so that weights only
- * ever depend on a private value. */
+/* One step, in chunks of similar size. Weights only ever depend on the noisy gradient sum. */
 bool mlp__training_step(struct mlp_training *d)
 {
 	const struct sgd *sgd = d->sgd;

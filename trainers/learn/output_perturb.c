@@ -86,7 +86,7 @@ static void output_step(struct output_descent *d, uint32_t i)
 	d->step++;
 	step = fmin(1 / (1 + gamma), 1 / (gamma * (double)d->step));
 	dot = row_dot(d->rows, i, w->v, &squares);
-	/* A row longer than the public bound is scaled down to it. The factor depends on the row
+	/* A row longer than the public bound is scaled down to it, by a factor of that row
 	 * alone. */
 	factor = fmin(d->settings->row_scale, 1 / sqrt(squares));
 	slope = 1 / (1 + exp(-w->multiplier * factor * dot)) - d->rows->label[i];
@@ -125,8 +125,7 @@ static int run_passes(struct output_descent *d, struct lot_sampler *order,
 	return DP_OK;
 }
 
-/* Adds noise to every weight. The rest is postprocessing: it scales the weights instead of the rows
- * that they are applied to. */
+/* Adds noise to every weight. Scaling the weights instead of future rows is postprocessing. */
 static void output_release_weights(const struct output_descent *d, struct noise_stream *noise,
 				   float *out)
 {

@@ -142,8 +142,7 @@ static void adam_update_weights(size_t n, float rate, float root, float scale,
 		float mu = (float)ADAM_BETA1 * mean[i] + (float)(1 - ADAM_BETA1) * x;
 		float nu = (float)ADAM_BETA2 * square[i] + (float)(1 - ADAM_BETA2) * (x * x);
 
-		/* without noise, the mean of a feature that no longer occurs would become
-		 * subnormal */
+		/* without noise, the mean of an unused feature would become subnormal */
 		mean[i] = fabsf(mu) < NEGLIGIBLE_MOMENT ? 0 : mu;
 		square[i] = nu;
 		w[i] -= rate * mu / (root * sqrtf(nu) + (float)ADAM_KAPPA);
@@ -152,8 +151,7 @@ static void adam_update_weights(size_t n, float rate, float root, float scale,
 
 DP_SIMD_END
 
-/* Multiplies x by beta. Returns 0 when x is negligible against 1, since subnormal numbers are
- * slow. */
+/* Multiplies x by beta; 0 once x is negligible against 1, since subnormal numbers are slow. */
 static double decay_bias(double x, double beta)
 {
 	return x > 0x1p-60 ? x * beta : 0;

@@ -76,7 +76,6 @@ static uint32_t aes128_sub_bytes(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t
 	       (uint32_t)sbox[c2 >> 16 & 0xff] << 16 | (uint32_t)sbox[c3 >> 24] << 24;
 }
 
-/* The same with MixColumns. */
 static uint32_t aes128_sub_mix_columns(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3)
 {
 	return mixed[c0 & 0xff] ^ rotate_right(mixed[c1 >> 8 & 0xff], 24) ^

@@ -31,15 +31,14 @@ struct noise_stream {
 	uint64_t counter;   /* low half: the next block, a multiple of 16 */
 };
 
-/* The stream of a seed for one purpose. Equal arguments give equal numbers, others unrelated
- * ones. */
+/* The stream of a seed for one purpose. Different arguments give unrelated numbers. */
 void noise_stream_init_seeded(struct noise_stream *n, uint64_t seed, enum noise_purpose use);
 /* A stream that cannot be reproduced, with a key from the operating system. */
 DP_MUSTCHECK int noise_stream_init_secure(struct noise_stream *n, struct dp_err *err);
 
 void noise_fill_words(struct noise_stream *n, uint32_t *out, size_t count);
-/* Standard normals, each within 1e-6 of the exact transform of its words. Tails reach beyond 8
- * standard deviations. */
+/* Standard normals, within 1e-6 of the exact transform of its words, to beyond 8 sd in the
+ * tails. */
 void noise_fill_normals(struct noise_stream *n, float *out, size_t count);
 /* w[i] += scale * z[i], with the normals z of noise_fill_normals(). */
 void noise_add_normals(struct noise_stream *n, float scale, float *w, size_t count);

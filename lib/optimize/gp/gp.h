@@ -82,9 +82,8 @@ struct dp_gp_fit_options {
 	double rival_value;        /* one is clearly worse */
 };
 
-/* Maximum a posteriori fit from the start *h; *value is the log posterior reached. Fails with
- * DP_E_FAILED if no finite posterior was met (*h is unchanged) or DP_E_INTERRUPTED if *cancel
- * became true. */
+/* Maximum a posteriori fit from the start *h; *value is the log posterior reached. DP_E_FAILED if
+ * no finite posterior was met (*h is unchanged), DP_E_INTERRUPTED if *cancel became true. */
 DP_MUSTCHECK int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
 			   const struct dp_gp_fit_options *effort, struct dp_gp_hyper *h,
 			   double *value);
@@ -106,14 +105,13 @@ struct dp_gp {
 	double jitter; /* added to the diagonal by the factorisation */
 };
 
-/* Conditions on the inputs of `data` and allocates room for `room` points. dp_gp_set_outputs() sets
- * the outputs. */
+/* Conditions on the inputs of `data`, with room for `room` points. dp_gp_set_outputs() must
+ * follow. */
 DP_MUSTCHECK int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec,
 			     const struct dp_gp_hyper *h, const struct dp_gp_data *data,
 			     size_t room);
 void dp_gp_free(struct dp_gp *gp);
-/* Appends the input point u (d). noise as in dp_gp_data. run is ignored unless the data of
- * dp_gp_build() had noise groups. */
+/* Appends the input point u (d). noise as in dp_gp_data; run is ignored without noise groups. */
 void dp_gp_append_point(struct dp_gp *gp, const double *u, double noise,
 			const struct dp_gp_noise_group *run);
 /* Drops all points but the first n. */
@@ -124,8 +122,8 @@ void dp_gp_set_outputs(struct dp_gp *gp, const double *y, size_t n);
 /* Output of point i minus the posterior mean there: the estimated noise. */
 double dp_gp_residual(const struct dp_gp *gp, size_t i);
 /* Leave-one-out residuals with the same hyperparameters: missed[i] is output i minus its prediction
- * without point i, variance[i] the variance of that, noise of the output included. Needs at least
- * two points, all observed. */
+ * without point i, variance[i] its variance, output noise included. At least two observed
+ * points. */
 DP_MUSTCHECK int dp_gp_leave_one_out(const struct dp_gp *gp, double *missed, double *variance);
 
 /* Posterior mean and variance of f at m points u (d x ldu). var may be NULL, which is much cheaper.
@@ -133,17 +131,16 @@ DP_MUSTCHECK int dp_gp_leave_one_out(const struct dp_gp *gp, double *missed, dou
 size_t dp_gp_predict_workspace(const struct dp_gp *gp, size_t m);
 void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m, double *mean,
 		   double *var, double *work);
-/* Like dp_gp_predict() for a sequence of points; next[i] is the posterior covariance of points i
- * and i + 1, next[m - 1] = 0. */
+/* dp_gp_predict() for a sequence; next[i] is the posterior covariance of points i and i + 1, or
+ * 0. */
 void dp_gp_predict_sequence(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
 			    double *mean, double *var, double *next, double *work);
 /* Prediction at one point with its gradient by u (0 for categorical inputs). */
 void dp_gp_predict_gradient(const struct dp_gp *gp, const double *u, double *mean, double *var,
 			    double *dmean, double *dvar, double *work);
 
-/* Predictions at a sequence of m points that differ in one input only, with gradients. Derivatives
- * by that input, `along`, are for a move of the last point alone; by every other input, for a move
- * of the whole sequence. */
+/* Predictions with gradients at m points that differ in one input only. Derivatives by that input,
+ * `along`, are for a move of the last point alone; by other inputs, for a move of all points. */
 struct dp_gp_sequence {
 	double *mean, *var, *cov_next;    /* (m) as in dp_gp_predict_sequence() */
 	double *dmean, *dvar, *dcov_next; /* (m x d) */

@@ -22,8 +22,7 @@ static const double length_centre = 0.7, length_sd = 0.7, length_scale = 0.6;
 static const double signal_sd = 2, noise_sd = 3, log_noise_mean = -9.21;
 static const double noise_exponent_sd = 0.5;
 static const double additive_rate = 2;
-/* A start is dropped if it is further than this (log posterior) behind its rival after its first
- * steps, or after twice as many. */
+/* A start is dropped if its log posterior is this far behind its rival's, checked twice. */
 static const double max_behind_first = 15, max_behind_second = 5;
 
 static double log_length_mean(const struct dp_gp_spec *spec)
@@ -260,7 +259,7 @@ static void likelihood_gradient(struct dp__gp_fit *f, const struct dp_gp_hyper *
 		g[k] = -2 * h->signal * each * sum_vector(f->gradient_sums + k * n, n);
 		g[d + k] = 2 * h->signal * sum_vector(f->gradient_sums + (d + k) * n, n);
 	}
-	/* K = signal C + N, so alpha' signal C alpha = alpha'(y - mean) - alpha'N alpha and tr(K^-1
+	/* K = signal C + N: alpha' signal C alpha = alpha'(y - mean) - alpha'N alpha, tr(K^-1
 	 * signal C) = n - tr(K^-1 N). */
 	for (size_t i = 0; i < n; i++) {
 		double a = f->alpha[i] * f->alpha[i] - f->k[i * n + i];

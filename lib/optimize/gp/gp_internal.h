@@ -45,13 +45,11 @@ void dp__gp_add_noise_covariances(const struct dp_gp_noise_group *run, const dou
 
 /* Fills blocks two and three of an encoded point from the others. */
 void dp__gp_additive_exponentials(const struct dp_gp_spec *spec, double *z);
-/* sum[j] += scale * the additive terms, over all inputs, between point z and column j < n of zs (3
- * d x ld). */
+/* sum[j] += scale * additive terms of all inputs, for point z and column j < n of zs (3 d x ld). */
 void dp__gp_add_additive_terms(const struct dp_gp_spec *spec, const double *zs, size_t ld, size_t n,
 			       const double *z, double scale, double *sum);
-/* Mixes the additive part in. k[j], the correlations of the kernel, become (1 - share) k[j] + share
- * more[j]; dk[j] is scaled by 1 - share. more[j] holds the additive correlations and becomes these
- * minus the kernel's. */
+/* Mixes the additive part in: k[j] = (1 - share) k[j] + share more[j], dk[j] *= 1 - share. more[j],
+ * the additive correlations, become these minus the kernel's. */
 void dp__gp_mix_additive(double share, size_t n, double *more, double *k, double *dk);
 /* dk[j] += scale * the derivative of input k's additive term by its squared distance. */
 void dp__gp_add_additive_slope(const struct dp_gp_spec *spec, size_t k, const double *zs, size_t ld,

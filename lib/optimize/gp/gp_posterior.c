@@ -113,7 +113,6 @@ int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec, const struct dp
 	return DP_OK;
 }
 
-/* Grows the arrays to `room` points. */
 static void gp_enlarge(struct dp_gp *gp, size_t room)
 {
 	struct dp_gp old = *gp;
@@ -290,8 +289,7 @@ void dp_gp_predict_sequence(const struct dp_gp *gp, const double *u, size_t ldu,
 		next[m - 1] = 0;
 }
 
-/* Derivatives of mean and variance by encoded input i. dk: derivatives by r^2, v: K^-1 k, by:
- * scratch for n doubles. */
+/* Derivatives of mean and variance by encoded input i. dk: by r^2, v: K^-1 k, by: scratch (n). */
 static void gp_gradient_by_input(const struct dp_gp *gp, const double *z, size_t i,
 				 const double *dk, const double *v, double *by, double *dmean,
 				 double *dvar)

@@ -82,8 +82,8 @@ DP_SIMD static void add_category_mismatch(const double *zs, double z, double wei
 
 DP_SIMD_END
 
-/* A row of a categorical input holds category numbers; z[3 d + k] = 1 / length^2 is its squared
- * distance if they differ. */
+/* Rows of categorical inputs hold category numbers, at squared distance z[3 d + k] if they
+ * differ. */
 void dp__gp_squared_distances(const struct dp_gp_spec *spec, const double *zs, size_t ld, size_t n,
 			      const double *z, double *r2)
 {

@@ -126,8 +126,8 @@ static void expected_gain_lognormal(const struct dp__box_edges *side, const stru
 	}
 }
 
-/* Integrals up to some x of s(z) phi(x), s'(z) phi(x) and x s'(z) phi(x), where z = m + sd x and s
- * is the logistic function. */
+/* Integrals up to some x of s(z) phi(x), s'(z) phi(x), x s'(z) phi(x); z = m + sd x, s is
+ * logistic. */
 struct logistic_integrals {
 	double a, b, c;
 };
@@ -401,8 +401,7 @@ void dp__box_partitioning_init(struct dp__box_partitioning *t, size_t p,
 	struct dp_box_decomposition c;
 	int code = DP_E_LIMIT;
 
-	/* with too many boxes, keep every second point of the front until they fit; that enlarges
-	 * the region a little */
+	/* with too many boxes, thin the front until they fit; the region grows a little */
 	for (size_t step = 1; code == DP_E_LIMIT; step *= 2) {
 		size_t m = 0;
 

@@ -281,8 +281,8 @@ static void climb_lbfgs(struct acq_search *s, double *u, bool held, int evaluati
 		memcpy(u, c.u, s->d * sizeof *u);
 }
 
-/* Scores the roundings of u: all integers to the nearest, then each one the other way. u becomes
- * the best of them. */
+/* Scores u rounded to the nearest, then with one integer rounded the other way. u becomes the
+ * best. */
 static void score_roundings(struct acq_search *s, double *u)
 {
 	const struct dp__encoding *in = &s->p->encoding;

@@ -81,15 +81,14 @@ static int compare_cost_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Requires n > 0. */
 static double sort_and_get_median(double *x, size_t n)
 {
 	qsort(x, n, sizeof *x, compare_cost_doubles);
 	return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
 }
 
-/* Collects the newest results with known seconds: encoded parameters, and log seconds (y) minus
- * their median. */
+/* The newest results with known seconds: encoded parameters, and log seconds (y) minus their
+ * median. */
 static void time_model_collect_results(struct dp_proposer *p, const struct dp_history *h, double *y)
 {
 	struct dp__time_model *t = &p->time_model;
@@ -110,8 +109,7 @@ static void time_model_collect_results(struct dp_proposer *p, const struct dp_hi
 		y[i] -= t->log_median;
 }
 
-/* One round: computes alpha, then each noise variance from the leave-one-out residual. l: (n x n)
- * workspace. */
+/* One round: alpha, then noise variances from leave-one-out residuals. l: (n x n) workspace. */
 static int time_model_reweight(struct dp_proposer *p, const double *y, double *noise, double *sd,
 			       double *l)
 {
@@ -196,9 +194,8 @@ static double log_seconds_cost(const struct dp_proposer *p, const double *u, dou
 	return sum;
 }
 
-/* A run spends some of the budget and one of the evaluations: with few evaluations left, a run that
- * spends hardly any budget is not free. The cost is the sum of both shares of what is left, in
- * units of the budget. */
+/* A run uses up budget and one evaluation: with few evaluations left, a run that spends hardly any
+ * budget is not free. The cost is the sum of both shares, in units of the budget. */
 static double log_privacy_cost(const struct dp_proposer *p, const double *u, double *gradient)
 {
 	double evaluations = p->study->search.evaluations, share, own, by[DP_PARAMS_MAX];

@@ -1,5 +1,4 @@
-/* curve_acquisition.c - acquisition of a training run with its checkpoints: the expected gain of
- * all points of a learning curve together.
+/* curve_acquisition.c - expected gain of a training run with all its checkpoints.
  *
  * The points of a curve dominate overlapping regions, so that their gains cannot be added. Along
  * the curve epsilon rises, and the error falls or falls and then rises. The points that dominate a
@@ -85,8 +84,8 @@ struct dp__normal_max dp__normal_max_moments(const struct dp__normal *a, const s
 
 /* ---- terms of the sum ---- */
 
-/* Derivatives of the log of a term by mean and sd of each output of its first and second point, and
- * by their covariance. */
+/* Derivatives of a log term by mean and sd of each output of both points, and by their
+ * covariance. */
 struct term_gradient {
 	double by_mean[2][CURVE_OUTPUTS_MAX], by_sd[2][CURVE_OUTPUTS_MAX],
 		by_cov[CURVE_OUTPUTS_MAX];
@@ -100,7 +99,6 @@ static bool predictions_are_finite(const struct dp_proposer *p, const struct dp_
 	return true;
 }
 
-/* Log gain of one point. */
 static double log_point_gain(struct dp_proposer *p, const struct dp__normal *f,
 			     struct term_gradient *by)
 {

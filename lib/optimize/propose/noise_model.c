@@ -20,8 +20,7 @@ enum {
 };
 /* noise of the smooth model; width of the curve's kernel in standard deviations of the values */
 static const double smooth_noise = 0.1, curve_width = 0.5;
-/* Learned noise below this share of the output's variance indicates a rough function rather than
- * noise. */
+/* Less learned noise, as a share of the output's variance, indicates a rough function. */
 static const double negligible_noise = 1e-3, min_noise = 1e-8;
 
 /* d model / d natural at z in model space. */
@@ -41,8 +40,7 @@ static double run_variance(const struct dp_proposer *p, size_t o, const struct d
 	return k->var[o];
 }
 
-/* Computes the curve: mean run variance near a value, at even steps between the smallest and the
- * largest value. */
+/* Computes the curve: mean run variance near a value, at even steps over the range of values. */
 static void noise_curve_fit(struct dp_proposer *p, size_t o, const double *around, size_t n)
 {
 	struct dp__surrogate_output *out = &p->output[o];

@@ -1,5 +1,4 @@
-/* proposal_budget.c - applies search.budget to proposals: the cost of a run, and what still
- * fits. */
+/* proposal_budget.c - applies search.budget to proposals. */
 #include "optimize/propose/proposer_internal.h"
 #include "study/search_budget.h"
 
@@ -60,8 +59,7 @@ double dp__budget_initial_share(const struct dp_proposer *p, uint32_t trial)
 
 	if (dp_study_cost(p->study) != DP_COST_PRIVACY || trial >= initial)
 		return left;
-	/* an even part of the design's share, `trial` parts being spent; what remains covers
-	 * retries */
+	/* an even part of the design's share, less `trial` parts; the rest covers retries */
 	return fmin(left, left * (1 + p->study->trainer.retries) * design_share /
 				  (initial - design_share * trial));
 }

@@ -18,8 +18,7 @@ enum dp_observation_status {
 	DP_OBSERVATION_PENDING,  /* proposed, not yet finished */
 };
 
-/* A trial's own result or pending point, or a checkpoint of its training. Natural units; NaN where
- * unknown. */
+/* A trial's own result or pending point, or a checkpoint of it. Natural units; NaN if unknown. */
 struct dp_observation {
 	uint32_t trial;
 	enum dp_observation_status status;
@@ -34,8 +33,8 @@ struct dp_observation {
 /* True if a result meets the study's constraints. An unknown metric does not. */
 bool dp_observation_is_feasible(const struct dp_study *study, const struct dp_observation *k);
 
-/* Observations in an order that a resumed study reproduces: by trial number, those of another study
- * (initial_from) first. */
+/* Observations in an order that a resumed study reproduces: another study's, then by trial
+ * number. */
 struct dp_history {
 	const struct dp_observation *observations;
 	size_t n;
@@ -87,22 +86,19 @@ uint64_t dp_propose_max_trials(const struct dp_study *study);
 struct dp_proposer;
 struct dp_proposer *dp_proposer_new(const struct dp_study *study);
 void dp_proposer_free(struct dp_proposer *p);
-/* Proposes the point of a trial. Fails with DP_E_LIMIT and the reason if every point has been
- * proposed, DP_E_INTERRUPTED if *cancel (may be NULL) became true, or the error of an external
- * accountant. */
+/* Proposes the point of a trial. DP_E_LIMIT with the reason if every point has been proposed,
+ * DP_E_INTERRUPTED if *cancel (may be NULL) became true, or the error of an external accountant. */
 DP_MUSTCHECK int dp_proposer_propose(struct dp_proposer *p, const struct dp_history *h,
 				     uint32_t trial, const atomic_bool *cancel,
 				     struct dp_proposal *out, struct dp_err *err);
 
 /* ---- models, for reports ---- */
 
-/* Fits the models to a history. DP_E_FAILED: too few results. The fit is valid until the next use
- * of the proposer. */
+/* Fits the models, valid until the next use of the proposer. DP_E_FAILED: too few results. */
 DP_MUSTCHECK int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history *h,
 				  const atomic_bool *cancel, struct dp_err *err);
-/* Predictions of the fit at m points x (m x nparams): out (m x nobjectives), probability of meeting
- * the constraints (m), acquisition (m); each may be NULL. An expensive accountant is predicted by
- * its model. */
+/* Predictions at m points x (m x nparams): out (m x nobjectives), probability of meeting the
+ * constraints (m), acquisition (m); each may be NULL. An expensive accountant is modelled. */
 void dp_surrogate_predict(struct dp_proposer *p, const double *x, size_t m,
 			  struct dp_prediction *out, double *feasible, double *acquisition);
 /* Smoothed front: the front of the posterior means at the feasible ok results. index: positions in

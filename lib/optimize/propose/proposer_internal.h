@@ -34,8 +34,7 @@ struct dp__encoding {
 	double n_points;     /* size of the space; INFINITY with a float */
 	size_t n_calibrated; /* calibrated parameters are no inputs */
 	size_t calibrated[DP_PARAMS_MAX];
-	/* trainer.path: its input, and the checkpoints of a run to the largest value; no
-	 * checkpoints: no learning curve */
+	/* trainer.path: its input, and the checkpoints of the longest run, if any */
 	size_t path_input;
 	size_t n_checkpoints;
 	double checkpoints[DP_CHECKPOINTS_MAX], checkpoints_u[DP_CHECKPOINTS_MAX];
@@ -60,33 +59,27 @@ double dp__input_decode(const struct dp__input *in, double u); /* not rounded */
  * calibrated parameters become NaN. */
 void dp__encoding_decode(const struct dp__encoding *s, const double *u, double *x);
 void dp__encoding_encode(const struct dp__encoding *s, const double *x, double *u);
-/* Rounds u to a point of the space. */
 void dp__encoding_round(const struct dp__encoding *s, double *u);
-/* Rounds u to a point of the space; for j > 0, input j - 1 to its second nearest value. False if
- * that input is no integer. */
+/* Rounds u; for j > 0, input j - 1 to its second nearest value. False if that is no integer. */
 bool dp__encoding_round_variant(const struct dp__encoding *s, const double *u, size_t j,
 				double *out);
 /* An optimizer on the unit cube. Categories are fixed to those of u, integers too if `held`. */
 nlopt_opt dp__encoding_new_climb(const struct dp__encoding *s, nlopt_algorithm algorithm,
 				 const double *u, bool held);
-/* A function of a point of the unit cube. */
 typedef double dp__cube_fn(const void *arg, const double *u);
 /* Value of input k that minimises fn, with the other inputs as in u: an end of the range, or any
  * category. Returns u[k] if the input has no effect. */
 double dp__encoding_min_input(const struct dp__encoding *s, size_t k, dp__cube_fn *fn,
 			      const void *arg, double *u, bool *matters);
-/* Moves u towards `inside` (NaN: keep that input) until fn is at most `limit`, and no further.
- * Categories become those of `inside`. Returns false, with u at `inside`, if fn exceeds the limit
- * even there. */
+/* Moves u towards `inside` (NaN: keep that input) until fn is at most `limit`. Categories become
+ * those of `inside`. Returns false, with u at `inside`, if fn exceeds the limit even there. */
 bool dp__encoding_pull(const struct dp__encoding *s, dp__cube_fn *fn, const void *arg, double limit,
 		       int bisections, const double *inside, double *u);
 void dp__encoding_to_gp_spec(const struct dp__encoding *s, struct dp_gp_spec *out);
-/* The index-th point of a finite space. */
 void dp__encoding_nth_point(const struct dp__encoding *s, uint64_t index, double *x);
 
 /* ---- sobol_sequence.c ---- */
-/* Coordinate `dim` (0..63) of point `index` of the Sobol' sequence, in (0, 1). Owen scrambling with
- * a hash keyed by the seed. */
+/* Coordinate `dim` (0..63) of point `index` of the Sobol' sequence, in (0, 1), Owen-scrambled. */
 double dp__sobol_coordinate(uint64_t seed, uint32_t index, unsigned dim);
 /* The same, scrambled with the study's random stream. */
 double dp__sobol_study_coordinate(const struct dp_study *study, uint32_t index, unsigned dim);
@@ -279,13 +272,11 @@ bool dp__objective_is_exact(const struct dp_proposer *p, size_t output);
 /* True if that is too slow for comparing many points. */
 bool dp__objective_is_costly(const struct dp_proposer *p, size_t output);
 bool dp__proposer_has_costly(const struct dp_proposer *p);
-/* Value in model space of an exact objective at x. NaN if its accountant rejects the point or
- * fails. On failure it sets p->accountant_error, and external accountants are not called any
- * more. */
+/* Value in model space of an exact objective at x; NaN if its accountant rejects the point or
+ * fails. A failure sets p->accountant_error and disables external accountants. */
 double dp__exact_objective_value(const struct dp_proposer *p, size_t objective, const double *x);
-/* Evaluates a function of the point, such as dp__exact_objective_value(), at u with its gradient by
- * u. The function need only be defined for whole numbers: between two of them it is interpolated
- * linearly. */
+/* Evaluates a function such as dp__exact_objective_value() at u with its gradient by u. Between
+ * whole numbers it is interpolated linearly. */
 typedef double dp__point_fn(const struct dp_proposer *p, size_t objective, const double *x);
 double dp__point_fn_gradient(const struct dp_proposer *p, dp__point_fn *value, size_t objective,
 			     const double *u, double *gradient);
@@ -325,8 +316,7 @@ double dp__surrogate_posterior_mean(const struct dp_proposer *p, size_t output, 
 size_t
 dp__surrogate_count_trainings(const struct dp_proposer *p); /* number with results in the models */
 bool dp__observation_is_informative(const struct dp_observation *k); /* ok or diverged */
-/* True if the models use it, as a result or pending. Of later trainings they use some checkpoints
- * only. */
+/* True if the models use it, as a result or pending. They skip checkpoints of later trainings. */
 bool dp__observation_is_modelled(const struct dp_proposer *p, const struct dp_observation *k);
 /* Bound of a constraint, or an objective's reference value, in model space. */
 double dp__output_bound(const struct dp_study *s, size_t output);
@@ -337,7 +327,7 @@ double dp__output_bound(const struct dp_study *s, size_t output);
  * feas (m) may be NULL. exactly: evaluate expensive accountants, too. */
 void dp__acquisition_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 			  bool exactly, double *logacq, struct dp__normal *f, double *feas);
-/* The same at one point, which may lie between whole numbers, with the gradient by u. Needs
+/* The same at one point, not necessarily rounded, with the gradient. Needs
  * dp__predict_reserve(). */
 double dp__acquisition_gradient(struct dp_proposer *p, const double *u, double *gradient);
 /* Mean and sd of one modelled output at u, with gradients (d each). */
@@ -366,7 +356,6 @@ struct dp__learnable_sd dp__compute_learnable_sd(const struct dp_proposer *p, si
 
 /* ---- curve_acquisition.c ---- */
 
-/* True if the study has a learning curve. */
 bool dp__has_learning_curve(const struct dp_proposer *p);
 /* Log acquisition minus log cost of m training runs u (d x ldu, of the space) with all their
  * checkpoints: score (m). choose: stop each run where the score is best and set u's path row to
@@ -389,14 +378,12 @@ struct dp__normal_max dp__normal_max_moments(const struct dp__normal *a, const s
 
 /* Learns the cost of training runs from the history where it must be learned. */
 void dp__cost_model_fit(struct dp_proposer *p, const struct dp_history *h);
-/* Log cost of a training run at u, which may lie between whole numbers; 0 without search.cost. Adds
- * minus its gradient to gradient (d, may be NULL), since the score is a log acquisition minus
- * this. */
+/* Log cost of a training run at u, not necessarily rounded; 0 without search.cost. Subtracts its
+ * gradient from gradient (d, may be NULL), as a score is a log acquisition minus this. */
 double dp__cost_log_at(struct dp_proposer *p, const double *u, double *gradient);
 /* True if the next trial is chosen regardless of cost. Gain per cost alone postpones an expensive
- * run as long as a cheap one promises a little, so that the search would never see where long runs
- * lead. Therefore half of the total cost may go to runs that cost at least half as much as the most
- * expensive one. */
+ * run as long as a cheap one promises a little, and would never see where long runs lead. So half
+ * of the total cost may go to runs that cost at least half as much as the most expensive one. */
 bool dp__cost_is_ignored_next(struct dp_proposer *p, const struct dp_history *h);
 /* Sets the cost of the proposal and of all pending runs. */
 void dp__cost_fill_proposal(struct dp_proposer *p, const struct dp_history *h,
@@ -424,8 +411,7 @@ double dp__budget_initial_share(const struct dp_proposer *p, uint32_t trial);
 void dp__posterior_region_update(struct dp_proposer *p);
 
 /* ---- replicate.c ---- */
-/* True if a point of the front should be replicated; sets x (nparams). Needs
- * dp__posterior_region_update(). */
+/* True if a front point should be replicated: x (nparams). Needs dp__posterior_region_update(). */
 bool dp__propose_replicate(const struct dp_proposer *p, double *x);
 
 /* ---- acquisition_optimizer.c ---- */

@@ -39,8 +39,7 @@ static int propose_random(struct dp_proposer *p, const struct dp_history *h, uin
 	return DP_OK;
 }
 
-/* Draws like random search, but from the study's secret. Rejects the first trial if the selection
- * has no finite epsilon. */
+/* Random search, seeded by a secret. Trial 0 fails if the selection has no finite epsilon. */
 static int propose_private_selection(struct dp_proposer *p, const struct dp_history *h,
 				     uint32_t trial, const atomic_bool *cancel,
 				     struct dp_proposal *out, struct dp_err *err)

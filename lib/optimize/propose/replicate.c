@@ -48,8 +48,7 @@ static bool has_replicate(const struct dp_proposer *p, size_t at)
 	return false;
 }
 
-/* Position in the history of the trial of a front point. SIZE_MAX: it has no result of its own, or
- * failed. */
+/* Position in the history of a front point's trial; SIZE_MAX if that has no result of its own. */
 static size_t find_front_point_training(const struct dp_proposer *p,
 					const struct dp__front_point *f)
 {

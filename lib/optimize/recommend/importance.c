@@ -82,8 +82,7 @@ static bool sobol_design_moments(struct sobol_design *d)
 	return n > (double)d->n_points;
 }
 
-/* Both indices of one parameter. The first-order index is clamped to 0..total, which it can leave
- * by estimation error. */
+/* Both indices of one parameter. Estimation errors of the first-order index are clamped. */
 static void estimate_sobol_indices(const struct sobol_design *d, double *first, double *total)
 {
 	double alone = 0, any = 0, n = 0;
@@ -190,8 +189,7 @@ static void eval_surrogate_at(void *arg, const double *x, size_t m, double *z)
 		z[i] = out->shift + out->scale * z[i];
 }
 
-/* Parameters that the objective can depend on. Epsilon also depends on all inputs of a calibrated
- * parameter that it uses. */
+/* Inputs of the objective. A calibrated parameter that epsilon uses depends on all inputs. */
 static size_t select_sobol_inputs(const struct dp_proposer *p, size_t objective, size_t *varied)
 {
 	const struct dp_accounting_spec *o = p->study->objectives[objective].privacy;

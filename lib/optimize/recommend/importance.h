@@ -22,8 +22,8 @@ struct dp_importance {
 	double first_order[DP_PARAMS_MAX], total_order[DP_PARAMS_MAX];
 };
 
-/* Sets z[i] to the value at each of m points x (m x nparams), or NaN if it has none. Calibrated
- * parameters are NaN in x. */
+/* Sets z[i] to the value at point i of x (m x nparams), or NaN. x has NaN for calibrated
+ * parameters. */
 typedef void dp_importance_fn(void *arg, const double *x, size_t m, double *z);
 /* Indices of any function of the parameters in `varied` (nvaried); the others stay at their first
  * value. `points` is a power of two; takes points * (nvaried + 2) evaluations. A pure function of

@@ -1,5 +1,4 @@
-/* level_calibration.c - moves a point so that a computed output, such as epsilon, just meets a
- * limit.
+/* level_calibration.c - moves a point to where a computed output just meets a limit.
  *
  * The value is monotone in a noise input, so that a bracket and false position find the place in a
  * few evaluations. Without monotonicity the result is still within the limit, because the point
@@ -17,9 +16,8 @@ enum {
 };
 
 static const double first_step = 0.01; /* share of an input's range */
-/* Remaining distance, as a share of reach_tolerance, while points are compared and for the final
- * answer. Both are tighter than the tolerance itself, since an accountant's value may jump a
- * little. */
+/* Remaining distance, as a share of reach_tolerance, for comparisons and for the final answer.
+ * Below the tolerance, because an accountant's value may jump a little. */
 static const double coarse_tolerance = 0.5, fine_tolerance = 0.02;
 
 /* Excess over the limit with input k at `place`. */
@@ -182,8 +180,7 @@ static void bracket_shrink(const struct dp__query *q, double *u, size_t k, struc
 			       (b.f_outside - b.f_inside),
 		       f;
 
-		/* false position, with a bisection every third step because it may converge
-		 * slowly */
+		/* false position; every third step bisects, in case of slow convergence */
 		if (!isfinite(place) || i % 3 == 2)
 			place = 0.5 * (b.inside + b.outside);
 		if (place == b.inside || place == b.outside)

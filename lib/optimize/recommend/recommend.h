@@ -19,8 +19,7 @@ bool dp_output_is_maximized(const struct dp_study *study, size_t output);
 bool dp_output_is_computed(const struct dp_study *study, size_t output);
 
 /* Cost of the other objectives y (natural units) of a point that meets the level: less is better.
- * With several others it is minus the log hypervolume between y and the reference point
- * (`anti_ideal`). */
+ * For several, minus the log hypervolume between y and the reference point (`anti_ideal`). */
 double dp_recommend_level_cost(const struct dp_study *study, const struct dp_recommend_level *level,
 			       const double *y);
 

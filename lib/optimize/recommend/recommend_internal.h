@@ -35,7 +35,6 @@ struct dp__query {
 	size_t n_evaluated;              /* points */
 };
 
-/* A point with its score for a query. */
 struct dp__scored_point {
 	double u[DP_PARAMS_MAX];
 	double score;     /* combined cost of the aims: less is better */
@@ -56,8 +55,7 @@ int dp__compare_result_distance(const void *a, const void *b);
 
 /* True if the output comes from its accountant rather than its model. */
 bool dp__query_uses_accountant(const struct dp__query *q, size_t output);
-/* Value of one output at u, the mean if it is modelled; +INFINITY if it has none. Needs
- * dp__predict_reserve(). */
+/* Value of an output at u, the mean if modelled; INFINITY if none. Needs dp__predict_reserve(). */
 double dp__query_output_value(const struct dp__query *q, size_t output, const double *u);
 /* Scores m points u (d x ldu). */
 void dp__query_score_points(struct dp__query *q, const double *u, size_t ldu, size_t m,
@@ -71,9 +69,8 @@ double dp__query_gradient(struct dp__query *q, const double *u, double *by_u, do
 
 /* Chooses the inputs that calibrate the held output. */
 void dp__calibrate_choose_inputs(struct dp__query *q);
-/* Moves u to where the held output reaches its limit, or as close below it as possible. If noise
- * alone is not enough, it moves u towards the point of the least value. Does nothing unless
- * q->is_computed. */
+/* Moves u to where the held output reaches its limit, or as close below it as possible; towards its
+ * least value if noise alone is not enough. Does nothing unless q->is_computed. */
 void dp__calibrate_to_level(struct dp__query *q, double *u);
 
 /* ---- recommend_search.c ---- */

@@ -16,8 +16,7 @@
  * exceeds it, not even by rounding. */
 static const double reach_tolerance = 5e-4, limit_margin = 1e-9;
 
-/* A model with fixed hyperparameters has intervals that are too narrow, by this factor for real
- * trainers: docs/optimizer.md. */
+/* Intervals with fixed hyperparameters are too narrow by this factor: docs/optimizer.md. */
 static const double interval_widening = 1.5;
 
 /* ---- outputs ---- */
@@ -62,7 +61,6 @@ double dp_recommend_level_cost(const struct dp_study *s, const struct dp_recomme
 	return outside > 0 ? 1e6 + outside : -volume;
 }
 
-/* The level in model space. */
 static double level_to_model(const struct dp_study *s, size_t o, double value)
 {
 	if (o < s->nobjectives)
@@ -260,8 +258,7 @@ static int fail_level_impossible(const struct dp__query *q, const struct dp_reco
 	return dp_hint(err, "try --at %s=%s", name, text);
 }
 
-/* Finds the closest possible value if no point meets the level. The models' means may meet it after
- * all. */
+/* Finds the closest possible value if no point meets the level. The models' means may meet it. */
 static int search_closest_level(struct dp_proposer *p, const struct dp_recommend_level *level,
 				const atomic_bool *cancel, struct dp__query *q,
 				struct dp__scored_point *best, struct dp_err *err)

@@ -40,8 +40,8 @@ struct sgd {
 /* epochs times rint(n / lot), half to even, at least one step per epoch. */
 uint64_t sgd_total_steps(const struct sgd *s, uint32_t n);
 /* Calls `leg` for the steps up to each checkpoint and up to the end, and on_checkpoint() in
- * between. A leg stores its weights where on_checkpoint() reads them and does not depend on the
- * other legs. */
+ * between. A leg stores its weights where on_checkpoint() reads them; the number of legs must not
+ * change them. */
 DP_MUSTCHECK int sgd_run_with_checkpoints(const struct sgd *s, uint32_t n,
 					  int (*leg)(void *training, uint64_t steps,
 						     struct dp_err *err),

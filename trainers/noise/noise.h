@@ -37,7 +37,7 @@ void noise_stream_init_seeded(struct noise_stream *n, uint64_t seed, enum noise_
 DP_MUSTCHECK int noise_stream_init_secure(struct noise_stream *n, struct dp_err *err);
 
 void noise_fill_words(struct noise_stream *n, uint32_t *out, size_t count);
-/* Standard normals, within 1e-6 of the exact transform of its words, to beyond 8 sd in the
+/* Standard normals, within 1e-6 of the exact transform of their words, to beyond 8 sd in the
  * tails. */
 void noise_fill_normals(struct noise_stream *n, float *out, size_t count);
 /* w[i] += scale * z[i], with the normals z of noise_fill_normals(). */

@@ -169,7 +169,7 @@ static enum bracket_status bracket_from_ends(const struct dp__query *q, double *
 	return BRACKET_OUT_OF_REACH;
 }
 
-/* Shrinks the bracket from within the limit. u[k] ends at a place that was evaluated. */
+/* Shrinks the bracket. u[k] becomes its end within the limit, which was evaluated. */
 static void bracket_shrink(const struct dp__query *q, double *u, size_t k, struct bracket b)
 {
 	double least = -(q->use_exact ? fine_tolerance : coarse_tolerance) * q->reach_tolerance;

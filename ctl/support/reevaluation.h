@@ -10,9 +10,9 @@
  * *rows. Returns DP_E_INTERRUPTED on INT or TERM, DP_E_STUDY if failures have paused the study. */
 DP_MUSTCHECK int ctl_reevaluation_follow(struct ctl *ctl, const char *study, const json_t *numbers,
 					 json_t **rows, struct dp_err *err);
-/* Runs fn, which starts re-evaluations of the study ctl->argv[0], on the running daemon or, with
- * --state, on a private one that also updates the report unless --no-wait. INT and TERM end it with
- * a message about the re-evaluations. */
+/* Runs fn, which starts re-evaluations of the study ctl->argv[0], on the running daemon. With
+ * --state of a directory that it does not serve, starts a private daemon, which also updates the
+ * report unless --no-wait. INT and TERM end it with a message about the re-evaluations. */
 typedef int ctl_reevaluation_fn(struct ctl *ctl, void *arg, struct dp_err *err);
 DP_MUSTCHECK int ctl_reevaluation_with_daemon(struct ctl *ctl, ctl_reevaluation_fn *fn, void *arg,
 					      struct dp_err *err);

@@ -30,8 +30,8 @@ enum {
 	TALL_SCREEN_ROWS = 40, /* a screen with this many rows has space for all latest results */
 };
 
-/* Order of importance. The lists interleave from RANK_LISTS: first running trial, first of the
- * latest results, first failure, second running trial, ... */
+/* Order of importance. The first row of each list is at RANK_FIRST_ROWS. The others interleave from
+ * RANK_LISTS: second running trial, second of the latest results, second failure, ... */
 enum line_rank {
 	RANK_STUDY,
 	RANK_STATE,

@@ -1,5 +1,4 @@
-/* objective_transform.c - transforms objectives to model space, where they are smooth, unbounded
- * and minimised. */
+/* objective_transform.c - transforms objectives to model space: smooth, unbounded, minimised. */
 #include "optimize/propose/proposer_internal.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
-/* posterior_front.c - computes the smoothed front: posterior means at results and pending
- * points. */
+/* posterior_front.c - computes the front of posterior means at results and pending points. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 

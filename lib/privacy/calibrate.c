@@ -1,45 +1,44 @@
-/* calibrate.c - the other way round: noise, delta, or the most steps for a target
- * epsilon; epsilon over delta. */
+/* calibrate.c - solves for noise, delta or the largest value of a key at a target epsilon. */
 #include "privacy/privacy_internal.h"
 
 #include <math.h>
 #include <string.h>
 
 #define TOLERANCE 1e-6
-/* Beyond these no mechanism makes sense, and doubles still have room. */
+/* The range of noise: wide enough for every mechanism, and safe for doubles. */
 #define NOISE_MIN 1e-9
 #define NOISE_MAX 1e12
-/* Of steps and the like, and of shares. */
+/* The range of steps and the like, and of rates. */
 #define VALUE_MAX 1e12
 #define VALUE_MIN 1e-12
 
-/* Below 1e-100 delta is beyond every purpose, and 1 is no bound at all. */
+/* The range of delta. Smaller ones have no use, and 1 is no bound. */
 #define DELTA_MIN 1e-100
 #define DELTA_MAX (1 - 1e-9)
 
-/* What one solve may take (dp__prepared_work()), about 1.2 seconds; the last question may
- * pass it. Counted, so that the answer does not depend on the machine; usual solves take
- * a tenth of it and do not notice. */
+/* The work limit of one solve (dp__prepared_work()), about 1.2 seconds; the last evaluation may
+ * exceed it. Counted, so that the answer does not depend on the machine. Usual solves take a tenth
+ * of it. */
 #define WORK_MOST DP__WORK_MOST
-/* From here on a relative 1e-3 is enough to start the next accountant from. */
+/* From this work on, a relative 1e-3 is enough for a starting value. */
 #define WORK_ROUGH 4e6
 #define ROUGH      1e-3
-/* Where questions take many cells, values are narrowed with this share of them first. */
+/* Expensive evaluations use this share of the cells first. */
 #define SHARE (1 / 8.0)
-/* Doubling a value may take so many questions until it is too large. */
+/* Assumed number of doublings until a value is too large. */
 #define STEPS_UP 50
-/* Where that is too much, values are divided by this from the largest down. */
+/* If that is too much work, divide by this from the largest value down. */
 #define FROM_ABOVE 8
 
-/* The work of a solve, over all accountants that are asked. */
+/* The work of a solve, over all accountants that it uses. */
 struct effort {
-	double (*done)(const void *ctx); /* by the accountant that is asked now */
-	double before;                   /* by others */
-	double last;                     /* the last question */
-	double rough;                    /* work after which ROUGH is enough */
-	double most;                     /* no question that would pass this */
-	bool start;                      /* for another accountant to start from */
-	/* Did a limit make the accountant's grids coarser? NULL: it has none. */
+	double (*done)(const void *ctx); /* of the current accountant */
+	double before;                   /* of earlier accountants */
+	double last;                     /* of the last evaluation */
+	double rough;                    /* work from which ROUGH precision is enough */
+	double most;                     /* limit */
+	bool start;                      /* computes a starting value for another accountant */
+	/* True if a limit made the accountant's grids coarser. NULL: no limit. */
 	bool (*limited)(const void *ctx);
 };
 
@@ -48,21 +47,21 @@ static double effort_done(const struct effort *e, const void *ctx)
 	return e->before + e->done(ctx);
 }
 
-/* On coarser grids the answer is where whole ones start from, which need work as well. */
+/* An answer on coarser grids only starts the search on full grids, which also needs work. */
 static bool effort_coarse(const struct effort *e, const void *ctx)
 {
 	return e->limited && e->limited(ctx);
 }
 
-/* Would one more question like the last be too much? `gap`: how far apart the ends of the
- * search are, relatively. */
+/* True if one more evaluation like the last would exceed the limit. `gap`: relative distance of the
+ * ends of the bracket. */
 static bool effort_spent(const struct effort *e, const void *ctx, double gap)
 {
 	double left = e->most - e->before;
 	double most = e->before + (effort_coarse(e, ctx) ? 0.4 : 1) * left;
 
-	/* the ends may have taken far longer than what lies between, and a start from
-	 * either of them would be bad */
+	/* evaluations at the ends may have cost far more than those between, and the ends are poor
+	 * starting values */
 	if (e->start)
 		return effort_done(e, ctx) > (gap > 0.05 ? 0.6 * WORK_MOST : most);
 	return effort_done(e, ctx) + e->last > most;
@@ -73,21 +72,21 @@ static double effort_tolerance(const struct effort *e, const void *ctx)
 	return effort_coarse(e, ctx) || effort_done(e, ctx) > e->rough ? ROUGH : TOLERANCE;
 }
 
-/* A number of which epsilon gets less the more there is of it: noise, delta. */
+/* A search for a value with decreasing epsilon: noise or delta. */
 struct value_search {
 	int (*epsilon_at)(void *ctx, double value, struct dp_epsilon *out, struct dp_err *err);
 	void *ctx;
-	double log_min, log_max, log_start; /* logs of the values that are tried */
-	double log_step;                    /* the first, from the start */
+	double log_min, log_max, log_start; /* logs of the range and the first value */
+	double log_step;                    /* the first step */
 	double target;
-	const char *failure_subject; /* whose fault it is if nothing is enough */
+	const char *failure_subject; /* what to blame if no value suffices */
 	struct effort effort;
-	bool follow;          /* the first step is as long as the start misses by */
-	double kept;          /* the least log that keeps the target so far; NaN */
+	bool follow;          /* the first step is the error of the start */
+	double kept;          /* least log so far that meets the target; NaN: none */
 	struct dp_epsilon at; /* the answer there */
 };
 
-/* log of epsilon over target at exp(x). */
+/* log(epsilon / target) at exp(x). */
 static int value_search_try(struct value_search *c, double x, double *miss, struct dp_err *err)
 {
 	struct dp_epsilon e;
@@ -107,7 +106,7 @@ static int value_search_try(struct value_search *c, double x, double *miss, stru
 	return DP_OK;
 }
 
-/* Two values, one too small and one enough. */
+/* Finds two values, one too small and one sufficient. */
 static int value_search_bracket(struct value_search *c, double *lo, double *f_lo, double *hi,
 				double *f_hi, struct dp_err *err)
 {
@@ -136,14 +135,14 @@ static int value_search_bracket(struct value_search *c, double *lo, double *f_lo
 		step *= step < 1 ? 3 : 1.5;
 		code = value_search_try(c, *lo, f_lo, err);
 	}
-	if (code == DP_OK && *f_lo <= 0) { /* the least that was tried will do */
+	if (code == DP_OK && *f_lo <= 0) { /* the least value suffices */
 		*hi = *lo;
 		*f_hi = *f_lo;
 	}
 	return code;
 }
 
-/* Regula falsi with the Illinois rule; what is kept at the upper end always holds. */
+/* Regula falsi with the Illinois rule. The upper end always meets the target. */
 static int value_search_narrow(struct value_search *c, double *value, struct dp_err *err)
 {
 	double lo, hi, f_lo, f_hi, x, f;
@@ -157,7 +156,7 @@ static int value_search_narrow(struct value_search *c, double *value, struct dp_
 
 		x = i % 3 == 2 || !isfinite(f_lo) ? 0.5 * (lo + hi)
 						  : hi - f_hi * (hi - lo) / (f_hi - f_lo);
-		/* aim a little to the side that keeps the target, else one end stays */
+		/* aim slightly at the side that meets the target, or one end never moves */
 		x = fmin(fmax(x + 0.3 * near, lo + 0.1 * near), hi - 0.1 * near);
 		code = value_search_try(c, x, &f, err);
 		if (f <= 0) {
@@ -174,7 +173,7 @@ static int value_search_narrow(struct value_search *c, double *value, struct dp_
 	return code;
 }
 
-/* The value found, and the answer at that very value. */
+/* The value, and the answer at exactly that value. */
 static int value_search_solve(struct value_search *c, double *value, struct dp_epsilon *at,
 			      struct dp_err *err)
 {
@@ -192,15 +191,15 @@ static int value_search_solve(struct value_search *c, double *value, struct dp_e
 	return code;
 }
 
-/* Grids may take a share of their cells from now on. Did that make one coarser? */
+/* Limits grids to a share of their cells, and reports whether one became coarser. */
 struct limiter {
 	void (*limit)(void *ctx, double share);
 	bool (*limited)(const void *ctx);
 };
 
-/* Where questions take many cells: first on coarser grids, which never give less, then
- * from there with whole ones, as many as the work allows. Where no grid had to be
- * coarser the first answer is that of whole grids. */
+/* For expensive evaluations: solves on coarser grids, which never give a smaller epsilon, then from
+ * there on full grids as far as the work allows. If no grid became coarser, the first answer is
+ * final. */
 static int calibrate_in_turn(struct value_search *c, const struct limiter *l, double *value,
 			     struct dp_epsilon *at, struct dp_err *err)
 {
@@ -214,14 +213,14 @@ static int calibrate_in_turn(struct value_search *c, const struct limiter *l, do
 	if (code != DP_OK && code != DP_E_INVALID)
 		return code;
 	c->follow = code == DP_OK;
-	c->log_start = code == DP_OK ? c->kept : c->log_max; /* was nothing enough? */
+	c->log_start = code == DP_OK ? c->kept : c->log_max; /* log_max: no value sufficed */
 	c->effort.limited = NULL;
 	c->effort.last = 0;
 	l->limit(c->ctx, 1);
 	return value_search_solve(c, value, at, err);
 }
 
-/* ---- a mechanism with one of its keys open ---- */
+/* ---- a mechanism with one free key ---- */
 
 struct open_key {
 	const struct dp_mechanism *mechanism;
@@ -275,9 +274,9 @@ static void open_key_init(struct open_key *a, const struct dp_mechanism *m, cons
 	a->cache = dp_mechanism_cache_new(m);
 }
 
-/* Where loss distributions answer, the Renyi accountant is asked first: it takes a
- * thousandth of the time, its epsilon is never less, and what keeps the target there is
- * close to what is sought. False: there is no such accountant, or it was not chosen. */
+/* For loss distributions, solves with the Renyi accountant first: it takes a thousandth of the
+ * time, its epsilon is never smaller, and its solution is close. False if there is no such
+ * accountant or it was not requested. */
 static bool rdp_starting_values(const struct dp_mechanism *m, const double *values,
 				double rough[DP_PRIVACY_KEYS_MAX])
 {
@@ -294,10 +293,10 @@ static bool rdp_starting_values(const struct dp_mechanism *m, const double *valu
 	return true;
 }
 
-/* The effort of a whole solve, or of one that others start from. */
+/* The work limits of a whole solve, or of one that computes a starting value. */
 static struct effort effort_of(bool start, double before)
 {
-	/* a start that took long leaves enough all the same */
+	/* an expensive starting value leaves enough work all the same */
 	double most = fmax(WORK_MOST, before + 0.6 * WORK_MOST);
 
 	return (struct effort){
@@ -309,7 +308,7 @@ static struct effort effort_of(bool start, double before)
 	};
 }
 
-/* `start`: for another accountant to start from. *work: of all accountants. */
+/* `start`: for a starting value. *work: of all accountants. */
 static int solve_noise(const struct dp_mechanism *m, const double *values, double target,
 		       bool start, double *work, double *noise, struct dp_epsilon *at,
 		       struct dp_err *err)
@@ -459,9 +458,9 @@ int dp_privacy_composition_delta(const struct dp_privacy_composition *list, doub
 	return value_search_solve_delta(&c, &limiter, at, err);
 }
 
-/* ---- the most of what costs ---- */
+/* ---- the largest value of a key ---- */
 
-/* A value that was tried, and its epsilon; what the mechanism refuses is too much. */
+/* A value and its epsilon. A value that the mechanism refuses is too large. */
 struct probe {
 	double value, epsilon;
 };
@@ -475,8 +474,8 @@ static int max_search_try(struct open_key *a, double value, struct probe *t, str
 	return code == DP_E_INVALID ? DP_OK : code;
 }
 
-/* The next value between two: where log epsilon, as a line in the log of the value, meets
- * the target; every third time the middle, so that it ends. */
+/* The next value between two: where log epsilon, linear in the log of the value, meets the target.
+ * Every third time the middle, so that the search ends. */
 static double max_search_next(const struct probe *lo, const struct probe *hi, double target,
 			      bool whole, int round, double near)
 {
@@ -488,8 +487,8 @@ static double max_search_next(const struct probe *lo, const struct probe *hi, do
 					      : 0.5 * (lo->value + hi->value);
 	else
 		x = lo->value * exp(part * log(hi->value / lo->value));
-	/* on either side of the line in turn, or one end would stay */
-	if (near > TOLERANCE) /* the side that keeps the target, and no more than that */
+	/* alternate sides of the line, or one end never moves */
+	if (near > TOLERANCE) /* the side that meets the target, by no more than that */
 		x -= 0.3 * near * x;
 	else
 		x += (round % 3 == 1 ? 1 : -1) * (whole ? 0.5 : 0.3 * TOLERANCE * x);
@@ -497,7 +496,7 @@ static double max_search_next(const struct probe *lo, const struct probe *hi, do
 	return fmin(fmax(x, lo->value + room), hi->value - room);
 }
 
-/* How close the two ends of a search have to come. */
+/* The distance of the two ends at which a search may stop. */
 static double most_gap(const struct effort *effort, const struct open_key *a, bool whole,
 		       double value)
 {
@@ -506,7 +505,7 @@ static double most_gap(const struct effort *effort, const struct open_key *a, bo
 	return !whole ? gap : effort_tolerance(effort, a) > TOLERANCE ? fmax(gap, 1) : 1;
 }
 
-/* One more question, and what it took. */
+/* One evaluation, with its work. */
 static int most_ask(struct open_key *a, struct effort *effort, double value, struct probe *t,
 		    struct dp_epsilon *e, struct dp_err *err)
 {
@@ -517,9 +516,9 @@ static int most_ask(struct open_key *a, struct effort *effort, double value, str
 	return code;
 }
 
-/* From `lo`, which keeps the target, up to where the next no longer does: a whole number
- * or, where fractions are allowed, to a relative 1e-6; or until the work is done. Values
- * between *value and *above were not tried. */
+/* From `lo`, which meets the target, up to the largest value that does: an integer or, where
+ * fractions are allowed, to a relative 1e-6; or until the work limit. Values between *value and
+ * *above were not tried. */
 static int max_search_solve(struct open_key *a, struct effort *effort, struct probe lo,
 			    double factor, double target, double *value, double *above,
 			    struct dp_epsilon *at, struct dp_err *err)
@@ -536,7 +535,7 @@ static int max_search_solve(struct open_key *a, struct effort *effort, struct pr
 		double next = fmax(factor * hi.value, whole ? hi.value + 1 : 0);
 
 		lo = hi;
-		if (STEPS_UP * effort->last > effort->most) /* fewer and longer steps */
+		if (STEPS_UP * effort->last > effort->most) /* fewer, longer steps */
 			factor = factor * factor;
 		else
 			factor = fmax(factor, fmin(factor * factor, 2));
@@ -563,7 +562,7 @@ static int max_search_solve(struct open_key *a, struct effort *effort, struct pr
 	if (isfinite(*above))
 		*above = hi.value;
 	if (*above - lo.value <= (whole ? 1 : TOLERANCE * hi.value))
-		*above = lo.value; /* nothing lies between */
+		*above = lo.value; /* nothing in between */
 	return code;
 }
 
@@ -583,7 +582,7 @@ static int max_search_start(struct open_key *a, const struct dp_privacy_key *k, 
 	return code;
 }
 
-/* Where the least value, in *from, takes long: most values above the answer do not. */
+/* For an expensive least value, in *from: most values above the answer are cheaper. */
 static int most_from_above(struct open_key *a, const struct dp_privacy_key *k, double target,
 			   struct effort *effort, struct probe *from, struct dp_epsilon *at,
 			   struct dp_err *err)
@@ -607,7 +606,7 @@ static int most_from_above(struct open_key *a, const struct dp_privacy_key *k, d
 	return code;
 }
 
-/* From `near`, if that is a number and keeps the target, else from the least value. */
+/* Starts at `near` if it is a number that meets the target, else at the least value. */
 static int most_near(struct open_key *a, const struct dp_privacy_key *k, double near, double factor,
 		     double target, struct effort *effort, double *value, double *above,
 		     struct dp_epsilon *at, struct dp_err *err)
@@ -633,8 +632,7 @@ static int most_near(struct open_key *a, const struct dp_privacy_key *k, double 
 		       : code;
 }
 
-/* Where a question takes many cells, on coarser grids first, as in calibrate_in_turn().
- */
+/* For expensive evaluations, on coarser grids first, as in calibrate_in_turn(). */
 static int most_in_turn(struct open_key *a, const struct dp_privacy_key *k, double near,
 			double target, struct effort *effort, double *value, double *above,
 			struct dp_epsilon *at, struct dp_err *err)
@@ -654,7 +652,7 @@ static int most_in_turn(struct open_key *a, const struct dp_privacy_key *k, doub
 	return most_near(a, k, near, 1.005, target, effort, value, above, at, err);
 }
 
-/* `start`: for another accountant to start from. */
+/* `start`: for a starting value of another accountant. */
 static int solve_most(const struct dp_mechanism *m, const double *values,
 		      const struct dp_privacy_key *k, double target, bool start, double *work,
 		      double *value, double *above, struct dp_epsilon *at, struct dp_err *err)

@@ -1,5 +1,6 @@
-/* calibrate_largest.c - the largest value of a key that keeps a target epsilon, also where epsilon
- * falls and rises again as the key grows: a larger lot makes fewer steps of an epoch. */
+/* calibrate_largest.c - the largest value of a key at a target epsilon, if epsilon is not monotone.
+ *
+ * Epsilon falls and rises again as some keys grow: a larger lot makes fewer steps of an epoch. */
 #include "privacy/privacy_internal.h"
 
 #include <math.h>
@@ -7,20 +8,19 @@
 
 #define TOLERANCE 1e-6
 
-/* A question that is asked at one value of the key after another. */
+/* The query, evaluated at one value of the key after another. */
 struct largest_search {
 	const struct dp_mechanism *mechanism;
 	struct dp_mechanism_cache *cache;
 	double values[DP_PRIVACY_KEYS_MAX];
 	size_t key;
 	double target;
-	double before; /* work of the search that came first */
-	double last;   /* of the last question */
-	bool cut;      /* the work that a solve may take is done */
+	double before; /* work of the first search */
+	double last;   /* of the last evaluation */
+	bool cut;      /* the work limit is reached */
 };
 
-/* Does the value keep the target? What the mechanism refuses is too much. Nothing is
- * asked any more once q->cut. */
+/* Evaluates one value; one that the mechanism refuses is too large. Does nothing once q->cut. */
 static int largest_meets_target(struct largest_search *q, double value, bool *keeps,
 				struct dp_epsilon *at, struct dp_err *err)
 {
@@ -41,7 +41,7 @@ static int largest_meets_target(struct largest_search *q, double value, bool *ke
 	return code == DP_E_INVALID ? DP_OK : code;
 }
 
-/* Between `lo`, which keeps the target, and `hi`, where epsilon never falls. */
+/* Between `lo`, which meets the target, and `hi`, in a range where epsilon never falls. */
 static int largest_bisect(struct largest_search *q, double lo, double hi, double *value,
 			  struct dp_epsilon *at, struct dp_err *err)
 {
@@ -62,8 +62,8 @@ static int largest_bisect(struct largest_search *q, double lo, double hi, double
 	return code;
 }
 
-/* Stretches from above down to that of `value` (NaN: no value is known), as far as they
- * are tried. *found: one of them has a larger value. */
+/* Tries ranges from above down to that of `value` (NaN: none). *found: one of them has a larger
+ * value. */
 static int largest_scan_ranges(struct largest_search *q, double *value, double *tried, bool *found,
 			       struct dp_epsilon *at, struct dp_err *err)
 {

@@ -1,6 +1,6 @@
-/* composition_json.c - compositions as JSON objects:
- * {"compose":[{"mechanism":...,KEY:VALUE,...,"times":2},...],"delta":1e-5,
- * "accountant":"pld"}. */
+/* composition_json.c - parses compositions from JSON.
+ *
+ * {"compose":[{"mechanism":...,KEY:VALUE,...,"times":2},...],"delta":1e-5,"accountant":"pld"} */
 #include "privacy/privacy_internal.h"
 
 #include "base/json.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who misspells 'times' would be told what a single use costs. */
+/* Refuses a misspelt 'times', which would silently mean a single use. */
 static int composition_check_times_typo(const json_t *member, const struct dp_mechanism *m,
 					struct dp_err *err)
 {
@@ -26,7 +26,7 @@ static int composition_check_times_typo(const json_t *member, const struct dp_me
 	return DP_OK;
 }
 
-/* One member of the list into the next free place. */
+/* Parses one member of the list into the next free item. */
 static int composition_parse_item(const json_t *member, struct dp_privacy_composition *out,
 				  struct dp_err *err)
 {
@@ -65,8 +65,8 @@ static int composition_parse_accountant(const json_t *query, bool *pld, struct d
 		       dp_privacy_accountants[DP_PRIVACY_PLD]);
 }
 
-/* What stands beside the list. Other fields are ignored, as in all our JSON, unless one
- * is so near to a missing one that ignoring it would answer another question. */
+/* The fields next to the list. Ignores other fields, as all our JSON does, unless one is close to
+ * an absent one. */
 static int composition_parse_fields(const json_t *query, struct dp_privacy_composition *out,
 				    struct dp_err *err)
 {

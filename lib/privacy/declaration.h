@@ -1,11 +1,10 @@
-/* declaration.h - what a trainer declares of its sampler, in its result file, in the journal
- * and for the mechanism that is accounted for. */
+/* declaration.h - what a trainer declares about its sampler in its result file. */
 #ifndef DP_PRIVACY_DECLARATION_H
 #define DP_PRIVACY_DECLARATION_H
 
 struct dp_declaration {
-	const char *sampling;                        /* NULL: not declared */
-	double records, lot, steps, noise_over_clip; /* NaN: not declared */
+	const char *sampling;                        /* NULL: undeclared */
+	double records, lot, steps, noise_over_clip; /* NaN: undeclared */
 };
 
 #endif

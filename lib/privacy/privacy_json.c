@@ -1,4 +1,4 @@
-/* privacy_json.c - queries and answers of the privacy oracles as JSON objects. */
+/* privacy_json.c - queries and answers of the accountants as JSON. */
 #include "privacy/privacy_internal.h"
 
 #include "base/json.h"
@@ -49,14 +49,13 @@ static int query_parse_value(const struct dp_privacy_key *k, const json_t *v, do
 {
 	if (k->kind == DP_PRIVACY_CHOICE)
 		return query_parse_choice(k, v, out, err);
-	/* NaN stands for "absent" further on, so it is caught here */
+	/* NaN means "absent" from here on, so refuse it here */
 	if (!dp_json_to_real(v, out) || isnan(*out))
 		return dp_fail(err, DP_E_INVALID, "'%s' must be a number", k->name);
 	return DP_OK;
 }
 
-/* A field that is no key: ignored, as in all our JSON, unless it is so near to a key
- * that is missing that ignoring it would answer another question. */
+/* Ignores a field that is no key, as all our JSON does, unless it is close to an absent key. */
 static int query_check_unknown_field(const struct dp_mechanism *m, const json_t *query,
 				     const char *field, struct dp_err *err)
 {
@@ -117,7 +116,7 @@ json_t *dp_epsilon_to_json(const struct dp_epsilon *e)
 			 dp_json_real(e->error));
 }
 
-/* Does the key count for what is accounted with these values, which are full? */
+/* True if the key affects epsilon with these values, which include defaults. */
 static bool key_affects_epsilon(const struct dp_mechanism *m, const double *values,
 				const struct dp_privacy_key *k, bool composed)
 {

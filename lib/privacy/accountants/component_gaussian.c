@@ -1,16 +1,15 @@
-/* component_gaussian.c - Gaussian noise on sampled lots, as a part of a composition.
+/* component_gaussian.c - Gaussian noise on sampled lots, as a component of a composition.
  *
- * Without replacement, replace-one: for x >= 0 amplification by subsampling gives
- * delta(x) = q delta_G(log(1 + (exp(x) - 1) / q)) (Balle, Barthe and Gaboardi 2018,
- * Theorem 2 with advanced joint convexity: the complements of the two sampled
- * mechanisms are neighbours as well, so the same divergence bounds both). Replace-one
- * is symmetric, so for x < 0 delta(x) = 1 - exp(x) + exp(x) delta(-x) (Zhu et al.,
- * Proposition 30 pieces them together). The pieced curve is a profile of some pair
- * because, in y = exp(x), it is convex, falling and at least (1 - y)+: at the seam the
- * slope is -c on the right and -1 + q (1 - 2c) + c <= -c on the left, c = Phi(-mu/2).
+ * Without replacement, replace-one: for x >= 0 amplification by subsampling gives delta(x) = q
+ * delta_G(log(1 + (exp(x) - 1) / q)) (Balle, Barthe and Gaboardi 2018, Theorem 2 with advanced
+ * joint convexity: the complements of the two sampled mechanisms are neighbours as well, so the
+ * same divergence bounds both). Replace-one is symmetric, so for x < 0 delta(x) = 1 - exp(x) +
+ * exp(x) delta(-x) (Zhu et al., Proposition 30 joins both). The joined curve is a profile of some
+ * pair because, in y = exp(x), it is convex, falling and at least (1 - y)+: at the seam the slope
+ * is -c on the right and -1 + q (1 - 2c) + c <= -c on the left, c = Phi(-mu/2).
  *
- * Poisson, add or remove one: the mixture (1-q) N(0, s^2) + q N(1, s^2) against
- * N(0, s^2), and the other way round, dominate (Zhu et al., Theorem 11). */
+ * Poisson, add or remove one: the mixture (1-q) N(0, s^2) + q N(1, s^2) against N(0, s^2), and the
+ * reverse, dominate (Zhu et al., Theorem 11). */
 #include "privacy/accountants/pld_internal.h"
 
 #include <float.h>
@@ -45,7 +44,7 @@ static double wor_component_cgf(const struct dp_privacy_component *p, struct dp_
 
 /* ---- loss distribution ---- */
 
-/* delta of the plain Gaussian mechanism; e may be negative. */
+/* delta of the plain Gaussian mechanism. e may be negative. */
 static double gaussian_profile(double mu, double e, double *slack)
 {
 	double a = 0.5 * mu - e / mu, cdf, d;
@@ -55,12 +54,12 @@ static double gaussian_profile(double mu, double e, double *slack)
 		return 0;
 	}
 	cdf = dp__normal_cdf(a);
-	if (a < mu) /* the usual case; else Mills' ratio would overflow */
+	if (a < mu) /* else Mills' ratio would overflow */
 		d = cdf - exp(-0.5 * a * a - LOG_SQRT_2PI) * dp__mills_ratio(mu - a);
 	else
 		d = cdf - exp(e) * dp__normal_cdf(a - mu);
-	/* Both terms share the rounding of a; those of erfc, exp and Mills' ratio go
-	 * with the squares of their arguments. */
+	/* Both terms share the rounding error of a. Errors of erfc, exp and Mills' ratio grow with
+	 * the squares of their arguments. */
 	*slack = 4 * DBL_EPSILON * (8 + fabs(e) + mu * mu + a * a) * cdf;
 	return fmax(d, 0);
 }
@@ -74,7 +73,7 @@ static double sampled_profile_remove(double q, double mu, double x, double *slac
 	return d;
 }
 
-/* The other direction: N(0) against the mixture. */
+/* The reverse direction: N(0) against the mixture. */
 static double sampled_profile_add(double q, double mu, double x, double *slack)
 {
 	double y = q - (1 - q) * expm1(x), d;
@@ -128,9 +127,9 @@ static double poisson_component_tail_cutoff(const struct dp_privacy_component *p
 	return hi;
 }
 
-/* Weight of the i-th point of a trapezoid rule that starts at a cut, in steps: with
- * Gregory's corrections up to fifth differences. A million steps multiply the error of
- * the cut, so a plain half weight would not do. */
+/* Weight of the i-th point of a trapezoid rule that starts at a cut, in steps: Gregory's
+ * corrections up to fifth differences. A million steps multiply the error of the cut, so a plain
+ * half weight would not do. */
 static double gregory_weight(int i)
 {
 	static const double w[] = { 0.5 - 1 / 12. - 1 / 24. - 19 / 720. - 3 / 160. - 863 / 60480.,
@@ -144,15 +143,15 @@ static double gregory_weight(int i)
 	return i < (int)DP_COUNT(w) ? w[i] : 1;
 }
 
-/* Points of the Gaussian from `from` standard deviations to `to`; `cut`: the range
- * begins within the hill. */
+/* Points of the Gaussian from `from` to `to` standard deviations. `cut`: the range starts inside
+ * the peak. */
 static void gaussian_add_points(struct dp__loss_points *s, const struct dp_privacy_component *p,
 				enum dp__direction d, double from, double to, bool cut, double end)
 {
 	double q = p->q, mu = p->mu, step;
 
-	/* losses grow with mu z: keep them close where the noise is low, too; but there
-	 * is room for a quarter of the points only, two sides of two hills */
+	/* losses grow with mu z: keep points close for low noise, too, within a quarter of the
+	 * array for each side of each of two peaks */
 	step = fmax(1 / fmin(16 * fmax(mu, 1), 40), 4 * (to - from) / DP__LOSS_POINTS_MAX);
 
 	for (int i = 0; from + i * step < to; i++) {
@@ -173,15 +172,15 @@ static void gaussian_add_points(struct dp__loss_points *s, const struct dp_priva
 	}
 }
 
-/* Without replacement the losses above zero and their mirror images, else all. Where
- * the two hills of low noise are far apart, what lies between them is left out. */
+/* Without replacement, the losses above zero and their mirror images; else all. For low noise,
+ * leaves out the gap between two distant peaks. */
 static void gaussian_rough_points(struct dp__loss_points *s, const struct dp_privacy_component *p,
 				  enum dp__direction d, double end)
 {
 	bool cut = !p->kind->is_asymmetric;
 	double mu = p->mu, reach, from;
 
-	/* as far as the grid goes, and past 11 standard deviations */
+	/* to the end of the grid, and past 11 standard deviations */
 	reach = (end > 600 ? end - log(p->q) : log1p(expm1(end) / p->q)) / mu - 0.5 * mu;
 	reach = fmin(fmax(reach + 1, 11), 36);
 	from = cut ? 0.5 * mu : -reach;
@@ -206,13 +205,13 @@ static double poisson_component_max_loss(const struct dp_privacy_component *p, e
 	return d == DP__DIRECTION_REMOVE ? INFINITY : -log1p(-p->q);
 }
 
-/* That of normal noise grows with the square of mu. */
+/* For Gaussian noise it grows with the square of mu. */
 static double gaussian_loss_scale(const struct dp_privacy_component *p)
 {
 	return p->mu * p->mu;
 }
 
-/* Lots of all records any number of times, or one use: no grid is needed. */
+/* Full lots any number of times, or a single use, need no grid. */
 static double gaussian_exact_epsilon(const struct dp_privacy_component *p, double delta)
 {
 	double log_delta = log(delta), epsilon;

@@ -1,25 +1,24 @@
 /* component_group.c - Gaussian noise on sampled lots where one person has several records.
  *
- * Poisson, add or remove all k records of a person: j of them are in the lot with
- * binomial probability w_j and move the sum by j L at most, so the pair is a mixture of
- * normals N(v_S, s^2) over the subsets S against N(0, s^2), |v_S| <= j. Its likelihood
- * ratio is a mean of exp(X_S - Var(X_S) / 2) over S with normal X_S of covariances
- * <v_S, v_T> / s^2, at most what they are if all v_S point the same way with full length;
- * a mean of any convex function of it is then largest (Kahane's convexity inequality,
- * 1985), and both directions' divergences are such means. So the mixture of N(j, s^2)
- * with weights w_j and N(0, s^2) dominate, each way round (Ganesh, Tight Group-Level DP
- * Guarantees for DP-SGD with Sampling via Mixture of Gaussians Mechanisms, 2024).
+ * Poisson, add or remove all k records of a person: j of them are in the lot with binomial
+ * probability w_j and move the sum by j L at most, so the pair is a mixture of normals N(v_S, s^2)
+ * over the subsets S against N(0, s^2), |v_S| <= j. Its likelihood ratio is a mean of exp(X_S -
+ * Var(X_S) / 2) over S with normal X_S of covariances <v_S, v_T> / s^2, at most what they are if
+ * all v_S point the same way with full length; a mean of any convex function of it is then largest
+ * (Kahane's convexity inequality, 1985), and both directions' divergences are such means. So the
+ * mixture of N(j, s^2) with weights w_j and N(0, s^2) dominate, in both directions (Ganesh, Tight
+ * Group-Level DP Guarantees for DP-SGD with Sampling via Mixture of Gaussians Mechanisms, 2024).
  *
- * Without replacement, replace all k records: j of them are in the lot with
- * hypergeometric probability w_j. Let e = 1 - w_0. As for one record (component_gaussian.c),
- * advanced joint convexity (Balle, Barthe and Gaboardi 2018, Theorem 2) gives, for
- * x >= 0, e times a mean of divergences at log(1 + (exp(x) - 1) / e) between lots that
- * differ in j records; each is at most that of N(2 j L) and N(0), by joint convexity:
+ * Without replacement, replace all k records: j of them are in the lot with hypergeometric
+ * probability w_j. Let e = 1 - w_0. As for one record (component_gaussian.c), advanced joint
+ * convexity (Balle, Barthe and Gaboardi 2018, Theorem 2) gives, for x >= 0, e times a mean of
+ * divergences at log(1 + (exp(x) - 1) / e) between lots that differ in j records; each is at most
+ * that of N(2 j L) and N(0), by joint convexity:
  *   delta(x) = sum over j >= 1 of w_j delta_G(j mu; log(1 + (exp(x) - 1) / e)).
- * The mirror image below zero, and the seam is convex: with c the mean of Phi(-j mu / 2)
- * over j >= 1 its slopes are -1 + e (1 - 2c) + c <= -c.
+ * Below zero it is the mirror image, and the seam is convex: with c the mean of Phi(-j mu / 2) over
+ * j >= 1 its slopes are -1 + e (1 - 2c) + c <= -c.
  *
- * mu is that of one record; group the k, weight the w_j. */
+ * mu is that of one record; group_size is k, weight[j] is w_j. */
 #include "privacy/privacy_internal.h"
 
 #include <float.h>
@@ -28,7 +27,7 @@
 #define LOG_SQRT_2PI 0.91893853320467274178
 #define ROUNDING     (16 * DBL_EPSILON)
 
-/* The probability that any of the person's records is in the lot, without 1 - w_0. */
+/* The probability that any of the person's records is in the lot, without computing 1 - w_0. */
 static double group_inclusion_probability(const struct dp_privacy_component *p)
 {
 	double sum = 0;
@@ -45,9 +44,8 @@ static double normal_tail(double z)
 
 /* ---- Poisson: where the likelihood ratio is exp(target) ---- */
 
-/* Log of the likelihood ratio at z noise deviations, and its slope. Where it is close to
- * one, what each term changes is added up: the weights sum to one, and no digit is lost
- * however large the noise is. */
+/* Log of the likelihood ratio at z noise deviations, and its slope. Near one, adds up the change by
+ * each term: the weights sum to one, so no digit is lost for any noise. */
 static double mixture_log_ratio(const struct dp_privacy_component *p, double z, double *slope)
 {
 	double top = -INFINITY, sum = 0, moved = 0, e[DP__GROUP_MAX + 1];
@@ -83,9 +81,9 @@ static double mixture_log_ratio(const struct dp_privacy_component *p, double z, 
 	return top + log(sum);
 }
 
-/* It is convex and grows: Newton's steps from above stay above. Every single term is a
- * bound from below, so where the first of them reaches the target is above. The target
- * is above log w_0. A step that rounding alone would make is not taken. */
+/* The function is convex and increasing: Newton steps from above stay above. Every single term is a
+ * lower bound, so the point where the first of them reaches the target is above. The target is
+ * above log w_0. Skips a step that is rounding error. */
 static double mixture_ratio_root(const struct dp_privacy_component *p, double target)
 {
 	double z = INFINITY, slope;
@@ -104,8 +102,8 @@ static double mixture_ratio_root(const struct dp_privacy_component *p, double ta
 	return z;
 }
 
-/* No loss is beyond this: the total variation distance, which is at most the mean of that
- * of N(j mu) and N(0), 2 Phi(j mu / 2) - 1 <= j mu / sqrt(2 pi). */
+/* An upper bound of every delta: the total variation distance, at most the mean of that of N(j mu)
+ * and N(0), 2 Phi(j mu / 2) - 1 <= j mu / sqrt(2 pi). */
 static double group_total_variation(const struct dp_privacy_component *p)
 {
 	double mean = 0;
@@ -115,15 +113,15 @@ static double group_total_variation(const struct dp_privacy_component *p)
 	return mean * p->mu * exp(-LOG_SQRT_2PI) * (1 + 64 * DBL_EPSILON);
 }
 
-/* With so much noise rounding outweighs every difference, and the distance is all. */
+/* With so much noise rounding exceeds every difference, and the distance is the bound. */
 static bool group_shift_is_negligible(const struct dp_privacy_component *p)
 {
 	return p->group_size * p->mu < 1e-12;
 }
 
-/* The sum over j of w_j (Phi(z) - Phi(z - j mu)), where all j mu are small: integrals of
- * the density by Gauss and Legendre's rule. Its remainder is below (j mu (|z| + 4))^10 /
- * 1e12 of each, which is 1e-17. */
+/* The sum over j of w_j (Phi(z) - Phi(z - j mu)) for small j mu: integrals of the density by
+ * Gauss-Legendre quadrature. The remainder is below (j mu (|z| + 4))^10 / 1e12 of each, which is
+ * 1e-17. */
 static double group_small_shift_mass(const struct dp_privacy_component *p, double z)
 {
 	static const double node[] = { 0.046910077030668004, 0.230765344947158454, 0.5,
@@ -148,7 +146,7 @@ static bool group_shift_is_small(const struct dp_privacy_component *p, double z)
 	return p->group_size * p->mu * (fabs(z) + 4) < 0.25;
 }
 
-/* The mixture against N(0). Any z gives no more than the best, which is flat there. */
+/* The mixture against N(0). No z gives more than the optimum, and the function is flat there. */
 static double mixture_profile_remove(const struct dp_privacy_component *p, double x, double *slack)
 {
 	double any = group_inclusion_probability(p), z = mixture_ratio_root(p, x), in = 0,
@@ -175,7 +173,7 @@ static double mixture_profile_remove(const struct dp_privacy_component *p, doubl
 	return fmax(in - out, 0);
 }
 
-/* N(0) against the mixture: what lies below z. */
+/* N(0) against the mixture: the mass below z. */
 static double mixture_profile_add(const struct dp_privacy_component *p, double x, double *slack)
 {
 	double any = group_inclusion_probability(p), left = any - p->weight[0] * expm1(x), z, in,
@@ -210,7 +208,7 @@ static double poisson_group_profile(const struct dp_privacy_component *p, enum d
 
 /* ---- without replacement ---- */
 
-/* The loss before sampling that sampling makes x of, and back. */
+/* The loss before sampling that becomes x after it, and the inverse. */
 static double loss_before_sampling(double any, double x)
 {
 	return x > 600 ? x - log(any) : log1p(expm1(x) / any);
@@ -221,8 +219,8 @@ static double loss_after_sampling(double any, double e)
 	return e > 600 ? e + log(any) : log1p(any * expm1(e));
 }
 
-/* Terms that change no digit are left to the slack: no delta_G is above that of all
- * records, and none above Phi(mu / 2 - e / mu). */
+/* Leaves terms that change no digit to the slack: no delta_G exceeds that of all records, and none
+ * exceeds Phi(mu / 2 - e / mu). */
 static double wor_group_profile(const struct dp_privacy_component *p, enum dp__direction d,
 				double x, double *slack)
 {
@@ -253,8 +251,8 @@ static double wor_group_profile(const struct dp_privacy_component *p, enum dp__d
 
 /* ---- both ---- */
 
-/* Either profile is at most the sum over j of w_j delta_G(j mu), at the loss before
- * sampling: beyond the end each term has its share of the tail at most. */
+/* Either profile is at most the sum over j of w_j delta_G(j mu), at the loss before sampling.
+ * Beyond the cutoff each term has at most its share of the tail. */
 static double group_tail_cutoff(const struct dp_privacy_component *p, enum dp__direction d,
 				double log_tail)
 {
@@ -278,7 +276,7 @@ static double group_loss_scale(const struct dp_privacy_component *p)
 	return p->group_size * p->group_size * p->mu * p->mu;
 }
 
-/* Each of the k has its own term, and Poisson lots a root of their sum. */
+/* One term for each of the k records, and for Poisson lots a root of their sum. */
 static double group_profile_cost(const struct dp_privacy_component *p)
 {
 	double terms = 0;
@@ -338,13 +336,13 @@ static void wor_group_rough_points(struct dp__loss_points *s, const struct dp_pr
 
 /* ---- Renyi ---- */
 
-/* More terms of one integral than this would take long; another bound does there. */
+/* An integral with more terms would take too long; another bound is used then. */
 #define INTEGRAL_TERMS_MAX 262144.0
-/* An excess this small is out of the range of numbers with all their digits. */
+/* A smaller excess would lose digits to underflow. */
 #define SHIFT_MIN 1e-100
 
-/* Log of w_j (exp(order (order - 1) (j mu)^2 / 2) - 1), what j records add to exp K - 1
- * at most, whatever the sampler: exp K is 1 + an f-divergence and so jointly convex. */
+/* Log of w_j (exp(order (order - 1) (j mu)^2 / 2) - 1), what j records add to exp K - 1 at most,
+ * for any sampler: exp K is 1 + an f-divergence and so jointly convex. */
 static double convex_log_excess(const struct dp_privacy_component *p, double order, int j)
 {
 	double whole = 0.5 * order * (order - 1) * j * j * p->mu * p->mu;
@@ -368,19 +366,18 @@ double dp__group_convex_cgf(const struct dp_privacy_component *p, double order)
 	return cgf_from_log_excess(log_sum);
 }
 
-/* Poisson. With L the likelihood ratio of the mixture and N(0), z its noise under N(0),
- * exp K is the mean of L^b, b = order (remove) or 1 - order (add). L has mean one, so
- * exp K - 1 is the mean of L^b - 1 - b (L - 1), which is never negative.
+/* Poisson. With L the likelihood ratio of the mixture and N(0), z its noise under N(0), exp K is
+ * the mean of L^b, b = order (remove) or 1 - order (add). L has mean one, so exp K - 1 is the mean
+ * of L^b - 1 - b (L - 1), which is never negative.
  *
- * By the trapezoid rule. L is a polynomial in exp(mu z). That of the binomial weights has
- * real roots, and factors exp(-c j^2) leave them real (Laguerre's multipliers), so that L
- * has no root within pi / mu of the axis. There |L(x + iy)| <= L(x): in steps of at most
- * 1/4 and 1 / (2 mu) the error is below exp(-2 pi^2 / (mu step)) of the whole. For b < 0
- * |L(x + iy)| >= L(x) cos(mu y / 2)^k, since each of the k factors 1 + exp(mu z) / r has
- * that for k = 1. Up to y = 2 / mu and y = sqrt(25.6 / (k |b|)) / mu L^b is at most
- * exp(4) times as large, the density up to y = 2 at most exp(2) times, and steps of y / 8
- * leave exp(-44). Hills lie between 0 and b k mu, those of L itself between 0 and k mu,
- * and no wider than the noise: 12 deviations beyond there is nothing. */
+ * Trapezoid rule. L is a polynomial in exp(mu z). That of the binomial weights has real roots, and
+ * factors exp(-c j^2) keep them real (Laguerre's multipliers), so that L has no root within pi / mu
+ * of the axis. There |L(x + iy)| <= L(x): in steps of at most 1/4 and 1 / (2 mu) the error is below
+ * exp(-2 pi^2 / (mu step)) of the whole. For b < 0 |L(x + iy)| >= L(x) cos(mu y / 2)^k, since each
+ * of the k factors 1 + exp(mu z) / r has that for k = 1. Up to y = 2 / mu and y = sqrt(25.6 / (k
+ * |b|)) / mu L^b is at most exp(4) times as large, the density up to y = 2 at most exp(2) times,
+ * and steps of y / 8 leave exp(-44). Peaks lie between 0 and b k mu, those of L itself between 0
+ * and k mu, and are no wider than the noise: 12 deviations further the integrand vanishes. */
 struct mixture_integrand {
 	double log_c[DP__GROUP_MAX + 1]; /* of exp(j mu z) in L */
 	int max_records;
@@ -400,7 +397,7 @@ static double integrand_log_ratio(const struct mixture_integrand *x, double z)
 			sum += exp(e[j] - top);
 	if (fabs(top + log(sum)) > 0.5)
 		return top + log(sum);
-	/* close to one: the weights sum to one, so add up what each term changes */
+	/* near one: the weights sum to one, so add up the change by each term */
 	sum = 0;
 	for (int j = 1; j <= x->max_records; j++)
 		sum += exp(x->log_c[j] + 0.5 * j * j * x->mu * x->mu) *
@@ -433,7 +430,7 @@ static double integrand_log_excess(const struct mixture_integrand *x, double z)
 			   log(-x->power) + log_exp_remainder(lw));
 }
 
-/* Log of exp K - 1; +inf where it would take too long. */
+/* Log of exp K - 1; +inf if it would take too long. */
 static double mixture_log_excess(const struct dp_privacy_component *p, double b,
 				 struct dp__rdp_wor *tables)
 {
@@ -463,15 +460,14 @@ static double mixture_log_excess(const struct dp_privacy_component *p, double b,
 			sum += exp(e - top);
 		}
 	}
-	/* an integral that has not ended is none */
+	/* the integral has not converged */
 	return last < top - 30 ? top + log(sum) + log(step) - LOG_SQRT_2PI : INFINITY;
 }
 
-/* Without replacement. exp K - 1 is an average of the profile, which is the sum over j of
- * w_j / e times that of one record with sampling rate e and sensitivity j mu
- * (rdp_dominating_pair.c). For y >= 1, e H(1 + (y - 1) / e) <= e H(y): what j records add is at
- * most convex_log_excess(), and that counts where the integral would change nothing, or
- * would take too long. */
+/* Without replacement. exp K - 1 is an average of the profile, which is the sum over j of w_j / e
+ * times that of one record with sampling rate e and sensitivity j mu (rdp_dominating_pair.c). For y
+ * >= 1, e H(1 + (y - 1) / e) <= e H(y), so j records add at most convex_log_excess(). That bound
+ * replaces an integral that would change nothing or take too long. */
 static double wor_group_log_excess(const struct dp_privacy_component *p, double order,
 				   struct dp__rdp_wor *tables)
 {
@@ -491,7 +487,7 @@ static double wor_group_log_excess(const struct dp_privacy_component *p, double 
 	return log_sum;
 }
 
-/* Raised by more than quadratures ever differ by. */
+/* Raised by more than quadratures ever differ. */
 static double group_cgf(const struct dp_privacy_component *p, struct dp__rdp_wor *tables,
 			double order)
 {
@@ -546,7 +542,7 @@ static void set_hypergeometric_weights(struct dp_privacy_component *p, double re
 	double k = p->group_size, w = 1;
 	int first = (int)fmax(lot + k - records, 0);
 
-	for (double i = 0; i < k; i++) /* none of the k, if there are others enough */
+	for (double i = 0; i < k; i++) /* none of the k, if enough others exist */
 		w *= first > 0 ? 1 : (records - lot - i) / (records - i);
 	for (int j = 0; j <= (int)k; j++)
 		p->weight[j] = 0;
@@ -556,7 +552,7 @@ static void set_hypergeometric_weights(struct dp_privacy_component *p, double re
 	}
 	if (first == 0)
 		return;
-	w = 0; /* begun at 1: make them a distribution */
+	w = 0; /* started at 1: normalise */
 	for (int j = first; j <= (int)k; j++)
 		w += p->weight[j];
 	for (int j = first; j <= (int)k; j++)
@@ -567,7 +563,7 @@ void dp__component_set_group(struct dp_privacy_component *p, double records, dou
 {
 	bool poisson = p->kind == &dp__component_poisson;
 
-	/* hardly any sampling is as good as none: all of the person's records, always */
+	/* hardly any sampling amounts to none: all of the person's records in every lot */
 	if (p->q >= 1 || p->group_size * log1p(-p->q) < -400) {
 		p->q = 1;
 		p->mu *= p->group_size;

@@ -1,12 +1,13 @@
-/* component_pure.c - anything that is epsilon-differentially private, as a part of a
- * composition: randomised response dominates it. The epsilon is the part's mu. */
+/* component_pure.c - any pure epsilon-DP mechanism, as a component of a composition.
+ *
+ * Randomised response dominates it. The component's mu is the epsilon. */
 #include "privacy/privacy_internal.h"
 
 #include <float.h>
 #include <math.h>
 
-/* log [p exp(t) + (1 - p) exp(-t)] with p = 1 / (1 + exp(-mu)). Where t is small that
- * is 1 and a little, which is summed by itself: no digit of it is lost. */
+/* log [p exp(t) + (1 - p) exp(-t)] with p = 1 / (1 + exp(-mu)). For small t, sums the difference
+ * from 1 separately, so that no digit is lost. */
 static double pure_cgf(const struct dp_privacy_component *p, struct dp__rdp_wor *tables,
 		       double order)
 {
@@ -57,7 +58,7 @@ double dp__bounded_loss_scale(const struct dp_privacy_component *p)
 	return p->mu;
 }
 
-/* Rounded up at every step, and first of all the share of delta, rounded down. */
+/* Rounds up at every step, and the share of delta down. */
 static double pure_exact_epsilon(const struct dp_privacy_component *p, double delta)
 {
 	double share = delta * (1 + exp(-p->mu)) * (1 - 8 * DBL_EPSILON), less;

@@ -1,4 +1,4 @@
-/* numeric.c - one-dimensional roots and minima, and the normal distribution's tail. */
+/* numeric.c - one-dimensional roots and minima, and the tail of the normal distribution. */
 #include "privacy/privacy_internal.h"
 
 #include <float.h>
@@ -11,8 +11,8 @@ double dp__normal_cdf(double x)
 	return 0.5 * erfc(-x * M_SQRT1_2);
 }
 
-/* Mills' ratio (1 - Phi(t)) / phi(t). Past 25 the factors under- and overflow one by
- * one, and twenty levels of Laplace's continued fraction give every digit. */
+/* Mills' ratio (1 - Phi(t)) / phi(t). Past 25 its factors underflow and overflow, and twenty levels
+ * of Laplace's continued fraction give every digit. */
 double dp__mills_ratio(double t)
 {
 	double r = t;
@@ -31,7 +31,7 @@ double dp__log_add(double a, double b)
 	return isinf(big) ? big : big + log1p(exp(small - big));
 }
 
-/* What fma() says is exact unless it underflows; then a little more is fine. */
+/* The error from fma() is exact unless it underflows; then the result may be slightly larger. */
 double dp__multiply_up(double a, double b)
 {
 	double p = a * b;
@@ -47,8 +47,8 @@ double dp__divide_up(double a, double b)
 	return isfinite(q) && below ? nextafter(q, INFINITY) : q;
 }
 
-/* Brent's method; f(lo) and f(hi) differ in sign. Returns a point where f changes
- * sign to the last few digits. */
+/* Brent's method. f(lo) and f(hi) differ in sign. Returns a point where f changes sign to the last
+ * few digits. */
 double dp__find_root(double (*f)(void *ctx, double x), void *ctx, double lo, double hi)
 {
 	double a = lo, b = hi, fa = f(ctx, a), fb = f(ctx, b), c = a, fc = fa, d = b - a, e = d;
@@ -90,8 +90,8 @@ double dp__find_root(double (*f)(void *ctx, double x), void *ctx, double lo, dou
 	return b;
 }
 
-/* Golden-section steps with parabolic ones where they help (Brent 1973, ch. 5).
- * Near a minimum a function is flat, so 1e-8 in x is all that is worth asking. */
+/* Golden-section and parabolic steps (Brent 1973, ch. 5). A function is flat near its minimum, so
+ * 1e-8 in x is the best precision. */
 double dp__minimize(double (*f)(void *ctx, double x), void *ctx, double lo, double hi, double *at)
 {
 	const double gold = 0.3819660112501051;

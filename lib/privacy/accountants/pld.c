@@ -1,20 +1,19 @@
 /* pld.c - accounting by privacy loss distributions: upper bounds of epsilon.
  *
- * The loss of one use is discretised pessimistically (pld_grid.c), composed with
- * itself by the fast Fourier transform and read off at delta. Two things differ from
- * the textbook. The loss is tilted by exp(tilt x) first, so that the composed loss lies
- * where epsilon is and rounding errors are small against delta, however small delta is.
- * And everything cut off or rounded is bounded and added to delta:
- *   - losses beyond the grid count as infinite (dp__loss_grid.infinite);
- *   - what lies above the window of the transform, by a Chernoff bound on the grid's
- *     own moments; what wraps round only adds;
- *   - rounding of the grid (dp__loss_grid.slack): at worst all of it lies where it weighs
- *     most;
- *   - rounding of the transforms, by their norm-wise error bound (Higham, Accuracy and
- *     Stability, Theorem 24.2): going there no entry is off by more than the norm;
- *     coming back the norms of errors and weights bound their sum.
- * So epsilon is an upper bound, and where a number is not finite there is none. How far
- * it is above the true value is estimated from a grid twice as wide. */
+ * Discretises the loss of one use pessimistically (pld_grid.c), composes it with itself by fast
+ * Fourier transform and reads epsilon off at delta. Two things differ from the textbook. The loss
+ * is first tilted by exp(tilt x), so that the composed loss lies where epsilon is and rounding
+ * errors are small against delta, however small delta is. And everything truncated or rounded is
+ * bounded and added to delta:
+ *   - losses beyond the grid count as infinite (dp__loss_grid.infinite_mass);
+ *   - losses above the window of the transform, by a Chernoff bound on the grid's own moments;
+ *     wrap-around only adds;
+ *   - rounding of the grid (dp__loss_grid.slack): at worst all of it lies where it weighs most;
+ *   - rounding of the transforms, by their norm-wise error bound (Higham, Accuracy and Stability,
+ *     Theorem 24.2): after the forward transform no entry is off by more than the norm; after the
+ *     inverse, the norms of errors and weights bound their sum.
+ * So epsilon is an upper bound; a non-finite number means that there is none. A grid twice as wide
+ * gives the estimate of how far it is above the true value. */
 #include "privacy/accountants/pld_internal.h"
 
 #include <complex.h>
@@ -26,40 +25,38 @@
 #include <string.h>
 
 enum {
-	GRID_CELLS_SOFT_MAX =
-		1 << 16,          /* a finer grid than ERROR_GOOD is not worth more than this */
-	GRID_CELLS_MAX = 1 << 21, /* of one grid: half a second and a hundred megabytes */
-	REMOVE_CELLS_MAX = 3 * GRID_CELLS_MAX, /* of all grids of removing a record */
-	ADD_CELLS_MAX = 5 * GRID_CELLS_MAX / 2 /* of adding one, which hardly ever decides */
+	GRID_CELLS_SOFT_MAX = 1 << 16, /* limit for refining beyond ERROR_GOOD */
+	GRID_CELLS_MAX = 1 << 21,      /* of one grid: half a second and a hundred megabytes */
+	REMOVE_CELLS_MAX = 3 * GRID_CELLS_MAX, /* of all grids for removing a record */
+	ADD_CELLS_MAX = 5 * GRID_CELLS_MAX / 2 /* for adding one, which rarely decides */
 };
-#define ERROR_GOAL 4e-5 /* relative error of epsilon aimed at */
-#define ERROR_GOOD 1e-4 /* good enough to stop at GRID_CELLS_SOFT_MAX */
-#define ERROR_MAX  1e-3 /* refine while the estimate is above this */
-#define ROUNDING_SHARE_MAX                                                                         \
-	1e-3 /* share of delta that rounding may take before it is tilted anew                     \
-	      */
-/* Below it, single losses would leave the range of numbers with all their digits. */
+#define ERROR_GOAL 4e-5 /* target of the relative error of epsilon */
+#define ERROR_GOOD 1e-4 /* good enough at GRID_CELLS_SOFT_MAX */
+#define ERROR_MAX  1e-3 /* refine while the estimate is larger */
+/* Reduce the tilt if rounding takes a larger share of delta. */
+#define ROUNDING_SHARE_MAX 1e-3
+/* Below it, single losses would lose digits to underflow. */
 #define DELTA_MIN       1e-200
-#define TILT_MIN        1e-7 /* there is no telling losses apart with less */
-#define TRUNCATED_SHARE 1e-6 /* share of delta spent on losses beyond the grid */
+#define TILT_MIN        1e-7 /* a smaller tilt does not separate losses */
+#define TRUNCATED_SHARE 1e-6 /* share of delta for losses beyond the grid */
 
-/* FFTW's planner keeps tables of its own and is not thread-safe; executing plans is.
- * Estimated plans depend on nothing but the size, so answers repeat bit for bit. */
+/* FFTW's planner has global state and is not thread-safe; executing plans is. Estimated plans
+ * depend only on the size, so answers repeat bit for bit. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
 
 struct dp__pld {
-	struct dp__loss_points *points; /* one a part */
+	struct dp__loss_points *points; /* one per component */
 	size_t npoints;
-	fftw_complex *cells, *product; /* the transform's window */
+	fftw_complex *cells, *product; /* the window of the transform */
 	size_t ncells;
-	double *grid; /* one part's grid, and its slacks */
+	double *grid; /* one component's grid and slacks */
 	size_t ngrid;
-	double share; /* of the cells that a question may take; 0: all of them */
-	double work;  /* of all questions */
-	bool limited; /* since the share was set it made a grid coarser */
+	double share; /* of the cells that one evaluation may take; 0: all */
+	double work;  /* of all evaluations */
+	bool limited; /* the share made a grid coarser since it was set */
 };
 
-/* What is fixed before the transform. */
+/* Decided before the transform. */
 struct pld_plan {
 	const struct dp_privacy_component *components;
 	size_t n_components;
@@ -69,12 +66,11 @@ struct pld_plan {
 	double epsilon_guess;  /* epsilon by the saddle point */
 	double spread;         /* standard deviation of the tilted composed loss */
 	double lo, hi;         /* window */
-	double log_mgf;        /* of the composed loss at the tilt, by the picture */
+	double log_mgf;        /* of the composed loss at the tilt, by the loss points */
 	double cells_spent;    /* cells so far */
-	double cells_max;      /* and in all */
-	double log_drop;       /* log of the mass beyond the window, negated */
-	double rounding_share; /* how much of delta went to rounding; 1: the window was too small
-				*/
+	double cells_max;      /* limit of all cells */
+	double log_drop;       /* -log of the mass beyond the window */
+	double rounding_share; /* share of delta lost to rounding; 1: the window was too small */
 	double ends[2][DP__COMPONENTS_MAX];
 };
 
@@ -141,7 +137,7 @@ static void pld_reserve_points(struct dp__pld *w, size_t n)
 	w->npoints = n;
 }
 
-/* ---- steering: tilt, window and grid from the picture ---- */
+/* ---- choice of tilt, window and grid from the loss points ---- */
 
 struct pld_plan_ctx {
 	const struct dp__pld *w;
@@ -166,7 +162,7 @@ static double half_line_expectation(double c, double s)
 	return 1 / sqrt(2 * M_PI) * dp__mills_ratio(c * s);
 }
 
-/* Log of delta at the mean of the loss tilted by `tilt`: the saddle-point formula. */
+/* Log of delta at the mean of the loss tilted by `tilt`, by the saddle-point formula. */
 static double saddle_point_log_delta(const struct pld_plan_ctx *s, double tilt)
 {
 	double k[3], spread;
@@ -190,7 +186,7 @@ static double tilt_log_delta_error(void *ctx, double log_tilt)
 	return isfinite(v) ? v : v > 0 ? 700 : -700;
 }
 
-/* The tilt whose mean is epsilon; at the ends of what makes sense if there is none. */
+/* The tilt whose mean is epsilon, clamped to a sensible range. */
 static double find_tilt(const struct pld_plan_ctx *s, double delta)
 {
 	struct tilt_search t = { .s = *s, .log_delta = log(delta) };
@@ -211,8 +207,8 @@ static double find_tilt(const struct pld_plan_ctx *s, double delta)
 	return exp(dp__find_root(tilt_log_delta_error, &t, lo, hi));
 }
 
-/* Chernoff: how far from zero, on one side (sign), is all but exp(-drop) of the tilted
- * composed loss? The best exponent goes to *theta. The bound falls, then rises. */
+/* Chernoff: the distance from zero, on one side (sign), that holds all but exp(-drop) of the tilted
+ * composed loss. *theta gets the best exponent. The bound falls, then rises. */
 static double chernoff_reach(const struct pld_plan_ctx *s, const struct pld_plan *p, double k0,
 			     double sign, double *theta)
 {
@@ -225,7 +221,7 @@ static double chernoff_reach(const struct pld_plan_ctx *s, const struct pld_plan
 
 		composed_cumulants(s, p->tilt + sign * t, 0, k);
 		x = (k[0] - k0 + p->log_drop) / t;
-		/* a picture ends somewhere: near its end no exponent is large enough */
+		/* loss points end somewhere: near the end no exponent is large enough */
 		if (best == INFINITY || x < best - 1e-3 * fabs(best)) {
 			best = x;
 			*theta = t;
@@ -236,7 +232,7 @@ static double chernoff_reach(const struct pld_plan_ctx *s, const struct pld_plan
 	return best;
 }
 
-/* Where each part's grid ends, and the picture of its loss. */
+/* The end of each component's grid, and its loss points. */
 static void plan_make_rough_points(struct dp__pld *w, struct pld_plan *p)
 {
 	double log_tail = log(TRUNCATED_SHARE) + log(p->delta) - log((double)p->n_components);
@@ -255,7 +251,7 @@ static void plan_make_rough_points(struct dp__pld *w, struct pld_plan *p)
 	}
 }
 
-/* Tilt, window and ends. `epsilon` is what a tilt that was too noisy gave, or NaN. */
+/* Chooses tilt, window and ends. `epsilon` is the result of an earlier, too noisy tilt, or NaN. */
 static void plan_set_tilt_and_window(struct dp__pld *w, struct pld_plan *p, double epsilon)
 {
 	struct pld_plan_ctx s = { w, p };
@@ -267,22 +263,22 @@ static void plan_set_tilt_and_window(struct dp__pld *w, struct pld_plan *p, doub
 	p->epsilon_guess = isnan(epsilon) ? fmax(k[1], 0) : epsilon;
 	p->spread = sqrt(fmax(k[2], 1e-300));
 	p->log_mgf = k[0];
-	/* what lies beyond the window must be small against delta in tilted terms */
+	/* mass beyond the window must be small against delta in tilted terms */
 	p->log_drop = 12 + fmax(2, k[0] - log(p->delta) - p->tilt * p->epsilon_guess);
 	p->hi = chernoff_reach(&s, p, k[0], 1, &p->theta);
 	below = chernoff_reach(&s, p, k[0], -1, &unused);
-	/* what wraps round from below only adds to delta, and single deep losses vanish
-	 * under the tilt: no need to follow them */
+	/* wrap-around from below only adds to delta, and single deep losses vanish under the tilt,
+	 * so the window need not hold them */
 	p->lo = fmax(-below, fmin(k[1], p->epsilon_guess) - 15 * p->spread - 45 / (p->tilt + 1));
-	/* One loss above twice the window leaves it for good: call it infinite. Losses
-	 * so far below zero that the tilt makes them vanish are rounded up. */
+	/* One loss above twice the window leaves it for good and counts as infinite. Losses so far
+	 * below zero that they vanish under the tilt are rounded up. */
 	for (size_t i = 0; i < p->n_components; i++) {
 		p->ends[0][i] = fmin(p->ends[0][i], fmax(p->hi, 0) + 2 * (p->hi - p->lo));
 		p->ends[1][i] = fmin(p->ends[1][i], 40 / (p->tilt + 1));
 	}
 }
 
-/* What a grid of width h takes: every part's own and its transforms. */
+/* The cells of all components' grids of width h and their transforms. */
 static double plan_count_cells(const struct pld_plan *p, double h)
 {
 	double cells = (p->hi - p->lo) / h * (1 + (double)p->n_components) / 2;
@@ -298,8 +294,8 @@ static double plan_count_cells(const struct pld_plan *p, double h)
 	return cells;
 }
 
-/* Expected relative excess of epsilon on a grid of width h: the grid raises the mean of
- * the tilted loss and widens it. */
+/* Expected relative excess of epsilon on a grid of width h, which raises the mean of the tilted
+ * loss and widens it. */
 static double plan_grid_excess(const struct dp__pld *w, const struct pld_plan *p, double h)
 {
 	double added = 0;
@@ -311,7 +307,7 @@ static double plan_grid_excess(const struct dp__pld *w, const struct pld_plan *p
 	return added / fmax(p->epsilon_guess, 0.1 * p->spread);
 }
 
-/* The widest grid, in powers of 0.8 of the spread, whose excess is below `goal`. */
+/* The widest grid, in powers of 0.8 of the spread, with an excess below `goal`. */
 static double plan_width_for_excess(const struct dp__pld *w, const struct pld_plan *p, double goal,
 				    double least)
 {
@@ -322,7 +318,7 @@ static double plan_width_for_excess(const struct dp__pld *w, const struct pld_pl
 	return fmax(h, least);
 }
 
-/* Sizes that transform fast, at most a quarter apart. */
+/* Sizes with fast transforms, at most a quarter apart. */
 static size_t fft_fast_size(double n)
 {
 	size_t size = 64;
@@ -335,7 +331,7 @@ static size_t fft_fast_size(double n)
 	return size;
 }
 
-/* Rounded up to so few digits that every multiple on a grid is exact. */
+/* Rounds up to so few digits that every multiple on a grid is exact. */
 static double round_up_grid_width(double h)
 {
 	int power;
@@ -344,7 +340,7 @@ static double round_up_grid_width(double h)
 	return ldexp(ceil(ldexp(m, 28)), power - 28);
 }
 
-/* The most of one grid. One that is twice as wide comes first, and takes half of it. */
+/* The limit for one grid. Half of it goes to the one twice as wide that comes first. */
 static double plan_next_grid_max_cells(const struct pld_plan *p)
 {
 	return fmin(GRID_CELLS_MAX, (p->cells_max - p->cells_spent) / 1.5);
@@ -360,7 +356,7 @@ static double plan_choose_width(const struct dp__pld *w, const struct pld_plan *
 	if (plan_grid_excess(w, p, h) > ERROR_GOOD * effort)
 		h = plan_width_for_excess(w, p, ERROR_GOOD * effort,
 					  plan_count_cells(p, 1) / plan_next_grid_max_cells(p));
-	/* what the transform's size leaves over makes the grid finer */
+	/* use the rest of the transform's size for a finer grid */
 	return fmax(window / ((double)fft_fast_size(window / h + 4) - 4),
 		    plan_count_cells(p, 1) / plan_next_grid_max_cells(p));
 }
@@ -369,12 +365,12 @@ static double plan_choose_width(const struct dp__pld *w, const struct pld_plan *
 
 struct pld_totals {
 	double log_mgf, chernoff, slack, log_finite;
-	double error_per_cell; /* error of every cell, bounded */
-	double error_norm;     /* and beyond that of all cells, as a vector */
+	double error_per_cell; /* bound of the error of every cell */
+	double error_norm;     /* further error of all cells together, as a vector */
 };
 
-/* In place. A complex transform of real data does twice the work, but planning one for
- * real data would take FFTW ten times as long as executing it. */
+/* In place. A complex transform of real data does twice the work, but FFTW would take ten times as
+ * long to plan a real one as to execute it. */
 static void fft_in_place(fftw_complex *cells, size_t n, int sign)
 {
 	fftw_plan plan;
@@ -395,14 +391,13 @@ static double fft_error_bound(size_t n)
 	return 4 * DBL_EPSILON * log2((double)n);
 }
 
-/* One part's spectrum. Most of the mass often stays at loss zero or next to it: these
- * cells are left out of the transform, whose error is in proportion to what it
- * transforms, and what they contribute is added afterwards. */
+/* One component's spectrum. Most of the mass often lies at loss zero or next to it. These cells are
+ * left out of the transform, whose error is proportional to its input, and added afterwards. */
 struct component_spectrum {
 	double count;
-	double less;     /* minus all cells in the transform */
+	double less;     /* minus all transformed cells */
 	double up, down; /* the cells next to zero, if left out */
-	double noise;    /* error of one entry, bounded */
+	double noise;    /* bound of the error of one entry */
 };
 
 static void spectrum_exclude_near_zero(struct dp__pld *w, size_t n, struct component_spectrum *s)
@@ -414,7 +409,7 @@ static void spectrum_exclude_near_zero(struct dp__pld *w, size_t n, struct compo
 		others += creal(w->cells[j]);
 		square += creal(w->cells[j]) * creal(w->cells[j]);
 	}
-	if (up + down > others) { /* worth a sine and a cosine an entry */
+	if (up + down > others) { /* worth a sine and a cosine for each entry */
 		s->up = up;
 		s->down = down;
 	} else {
@@ -428,7 +423,7 @@ static void spectrum_exclude_near_zero(struct dp__pld *w, size_t n, struct compo
 		   16 * DBL_EPSILON * (others + s->up + s->down);
 }
 
-/* Of one cell of a part's grid, in units of dp__prepared_work(). */
+/* Of one cell of a component's grid, in units of dp__prepared_work(). */
 static double component_cell_cost(const struct dp_privacy_component *p)
 {
 	if (p->kind->discretise) /* by quadrature */
@@ -436,8 +431,8 @@ static double component_cell_cost(const struct dp_privacy_component *p)
 	return p->kind->profile_cost ? p->kind->profile_cost(p) : 1;
 }
 
-/* One part's grid, laid round the window and transformed in w->cells. Adds what it
- * contributes to the totals. */
+/* Computes one component's grid, wraps it into the window and transforms it in w->cells. Adds its
+ * share to the totals. */
 static void component_spectrum_compute(struct dp__pld *w, const struct pld_plan *p, size_t i,
 				       double h, size_t n, struct pld_totals *t,
 				       struct component_spectrum *out)
@@ -467,7 +462,7 @@ static void component_spectrum_compute(struct dp__pld *w, const struct pld_plan 
 	*out = (struct component_spectrum){ .count = p->components[i].count };
 	spectrum_exclude_near_zero(w, n, out);
 	t->log_mgf += out->count * g.log_mgf;
-	/* its sum's own rounding included */
+	/* includes the rounding of its sum */
 	t->chernoff += out->count *
 		       (g.log_mgf_raised + DBL_EPSILON * (64 + (double)(g.n_upper + g.n_lower)));
 	t->slack += out->count * g.slack;
@@ -477,21 +472,21 @@ static void component_spectrum_compute(struct dp__pld *w, const struct pld_plan 
 	fft_in_place(w->cells, n, FFTW_FORWARD);
 }
 
-/* By how much m^count, which is r, is off where an entry's modulus m is off by the noise:
- * at most (m + noise)^count - m^count. What is no number stays none. */
+/* The error of r = m^count if an entry's modulus m is off by the noise: at most (m + noise)^count -
+ * m^count. NaN stays NaN. */
 static double power_error_bound(double m, double r, const struct component_spectrum *s)
 {
 	return s->noise < m ? r * expm1(s->count * s->noise / m)
 			    : exp(s->count * log(m + s->noise));
 }
 
-/* spectrum^count - base from the entry minus one, re + i im; zero - base where it
- * vanishes. Adds the entry's error to *error. */
+/* spectrum^count - base, from the entry minus one, re + i im; zero - base if it vanishes. Adds the
+ * entry's error to *error. */
 static fftw_complex spectrum_power(double re, double im, const struct component_spectrum *s,
 				   double base, double least, double *error)
 {
 	double square = re * (2 + re) + im * im; /* |1 + re + i im|^2 - 1 */
-	/* one more than that has lost its digits where the entry is close to 0 */
+	/* near 0 the entry minus one has lost its digits */
 	bool small = !(square > -0.5);
 	double m = sqrt(small ? (1 + re) * (1 + re) + im * im : 1 + square);
 	double angle, half, log_r, r;
@@ -503,8 +498,7 @@ static fftw_complex spectrum_power(double re, double im, const struct component_
 	angle = s->count * atan2(im, 1 + re);
 	log_r = s->count * fmin(small ? log(m) : 0.5 * log1p(square), 0);
 	r = exp(log_r);
-	/* twice, for the conjugate; the powers' own rounding is that of their exponents
-	 */
+	/* twice, for the conjugate; the rounding of powers is that of their exponents */
 	*error += 2 * power_error_bound(m, r, s) +
 		  2 * DBL_EPSILON * (r * (8 + fabs(log_r)) + 8 * base);
 	if (base == 0)
@@ -513,9 +507,9 @@ static fftw_complex spectrum_power(double re, double im, const struct component_
 	return expm1(log_r) - 2 * r * half * half + I * (2 * r * half * cos(0.5 * angle));
 }
 
-/* product *= spectrum^count; the first part starts the product. With base 1 all powers
- * and the product are kept minus one: nothing is lost where they hardly differ from
- * one, which is where the composed loss hardly ever leaves zero. */
+/* product *= spectrum^count; the first component starts the product. With base 1, all powers and
+ * the product are stored minus one. That keeps all digits near one, where the composed loss almost
+ * never leaves zero. */
 static void spectrum_multiply_power(struct dp__pld *w, size_t n, const struct component_spectrum *s,
 				    double base, bool first, double *error)
 {
@@ -539,7 +533,7 @@ static void spectrum_multiply_power(struct dp__pld *w, size_t n, const struct co
 	}
 }
 
-/* Back to losses. The zero cell is the mean of the spectrum and needs no transform. */
+/* Transforms back to losses. The zero cell is the mean of the spectrum and needs no transform. */
 static void spectrum_inverse(struct dp__pld *w, size_t n, double base, double error,
 			     struct pld_totals *t)
 {
@@ -558,9 +552,9 @@ static void spectrum_inverse(struct dp__pld *w, size_t n, double base, double er
 	t->error_norm = fft_error_bound(n) * sqrt(norm / (double)n);
 }
 
-/* A cell at distance d above epsilon weighs exp(-tilt d) (1 - exp(-d)). What all errors
- * together may weigh: that of every cell, that of all as a vector (by Cauchy and
- * Schwarz), and that of the grid, which may lie anywhere. */
+/* A cell at distance d above epsilon weighs exp(-tilt d) (1 - exp(-d)). Bounds the weight of all
+ * errors: those of every cell, those of all cells as a vector (Cauchy-Schwarz), and those of the
+ * grid, which may lie anywhere. */
 static double pld_total_error(const struct pld_plan *p, double h, size_t n,
 			      const struct pld_totals *t)
 {
@@ -570,7 +564,7 @@ static double pld_total_error(const struct pld_plan *p, double h, size_t n,
 		-1 / expm1(-2 * a * h) + 2 / expm1(-(2 * a + 1) * h) - 1 / expm1(-2 * (a + 1) * h);
 	double most = exp(-a * log1p(1 / a)) / (a + 1);
 
-	/* where the sums cancel, or are longer than the window, count its cells */
+	/* where the sums cancel, or exceed the window, count its cells */
 	sum = fmin(sum * (1 + 1e-6), cells * most);
 	square = square > 1e-6 / (a * h) ? fmin(square * (1 + 1e-9), cells * most * most)
 					 : cells * most * most;
@@ -583,8 +577,8 @@ static bool pld_totals_are_finite(const struct pld_totals *t)
 	       isfinite(t->error_per_cell) && isfinite(t->error_norm) && !isnan(t->chernoff);
 }
 
-/* Epsilon between x and x + h, from delta there over the delta that is allowed: between
- * cells delta is linear in exp(epsilon), and so is the bound. */
+/* Epsilon between x and x + h, from delta at both over the allowed delta. Between cells delta is
+ * linear in exp(epsilon), and so is the bound. */
 static double interpolate_epsilon(double x, double h, double below, double above)
 {
 	double part = (below - 1) / (below - above);
@@ -592,10 +586,10 @@ static double interpolate_epsilon(double x, double h, double below, double above
 	return fmax(isfinite(below) ? x + log1p(part * expm1(h)) : x + h, 0);
 }
 
-/* Walks down from the window's upper end to where delta is reached. All sums carry the
- * factor exp(log_mgf - tilt x) of the current x.
+/* Descends from the window's upper end until delta is reached. All sums carry the factor
+ * exp(log_mgf - tilt x) of the current x.
  *   d = spill + sum of T exp(-tilt d) (1 - exp(-d)), sum = sum of T exp(-(tilt + 1) d)
- * Every comparison is written so that what is no number does not pass. */
+ * Comparisons are written so that NaN fails them. */
 static double read_epsilon_at_delta(const struct dp__pld *w, struct pld_plan *p, double h,
 				    long from, size_t n, const struct pld_totals *t)
 {
@@ -608,7 +602,7 @@ static double read_epsilon_at_delta(const struct dp__pld *w, struct pld_plan *p,
 	p->rounding_share = 1;
 	if (!(left > 0) || !pld_totals_are_finite(t))
 		return INFINITY;
-	/* the sums' own rounding, and that of exponents */
+	/* rounding of the sums and of exponents */
 	goal = log(left) - t->log_mgf -
 	       DBL_EPSILON * (8 * (double)n + 4 * fabs(t->log_mgf) +
 			      4 * p->tilt * fmax(fabs(top), fabs(top - (double)n * h)));
@@ -662,7 +656,7 @@ static double pld_bound_at_width(struct dp__pld *w, struct pld_plan *p, double h
 	}
 	spectrum_inverse(w, n, base, error, &t);
 	epsilon = read_epsilon_at_delta(w, p, h, from, n, &t);
-	/* the grid is not what the plan was made for: much may have wrapped round */
+	/* the grid is not the planned one: much may have wrapped around */
 	if (!(t.chernoff - p->theta * (double)(from + (long)n) * h <= -0.5 * p->log_drop) ||
 	    !(fabs(t.log_mgf - p->log_mgf) <= 1))
 		p->rounding_share = 1;
@@ -671,8 +665,8 @@ static double pld_bound_at_width(struct dp__pld *w, struct pld_plan *p, double h
 
 /* ---- the accountant ---- */
 
-/* Bounds under one tilt, on grids that get finer until it is enough, or until rounding
- * outweighs what they gain. Every grid gives a bound, so the least counts. */
+/* Bounds under one tilt, on ever finer grids, until the error is small enough or rounding exceeds
+ * the gain. Every grid gives a bound, so the smallest counts. */
 static void pld_bound_with_tilt(struct dp__pld *w, struct pld_plan *p, double effort,
 				struct dp__pld_bound *out)
 {
@@ -694,7 +688,7 @@ static void pld_bound_with_tilt(struct dp__pld *w, struct pld_plan *p, double ef
 	}
 }
 
-/* The most that the loss can be in one direction; often infinite. */
+/* The largest composed loss in one direction; often infinite. */
 static double max_composed_loss(const struct dp_privacy_component *components, size_t n_components,
 				enum dp__direction d)
 {
@@ -705,9 +699,9 @@ static double max_composed_loss(const struct dp_privacy_component *components, s
 	return sum;
 }
 
-/* Sets out->epsilon and its estimated error; effort > 1 asks for less. Where few rare
- * steps make up the loss it has a heavy tail and the saddle point misses: then delta is
- * small in tilted terms, and rounding and what wraps round are not. Tilt less. */
+/* Sets out->epsilon and its estimated error; effort > 1 asks for a smaller one. If a few rare steps
+ * make up the loss, it has a heavy tail and the saddle point fails: delta is then small in tilted
+ * terms, but rounding and wrap-around are not. Tilts less in that case. */
 static void pld_bound_direction(struct dp__pld *w, struct pld_plan *p, double effort,
 				struct dp__pld_bound *out)
 {
@@ -726,7 +720,7 @@ static void pld_bound_direction(struct dp__pld *w, struct pld_plan *p, double ef
 					 isfinite(out->epsilon) ? out->epsilon : p->epsilon_guess);
 		pld_bound_with_tilt(w, p, effort, &next);
 		idle = next.epsilon < out->epsilon ? 0 : idle + 1;
-		/* a quieter tilt that says the same confirms it */
+		/* agreement with a less noisy tilt confirms the result */
 		if (next.epsilon < out->epsilon ||
 		    (p->rounding_share < share && next.epsilon < out->epsilon * (1 + ERROR_MAX))) {
 			next.error = fmax(next.error, next.epsilon - out->epsilon);
@@ -737,10 +731,10 @@ static void pld_bound_direction(struct dp__pld *w, struct pld_plan *p, double ef
 		if (p->tilt < 10 * TILT_MIN)
 			break;
 	}
-	if (share > ROUNDING_SHARE_MAX) /* two grids may agree and yet both be far off */
+	if (share > ROUNDING_SHARE_MAX) /* two grids may agree and both be far off */
 		out->error = fmax(out->error, fmin(share, 1) * out->epsilon);
 	most = max_composed_loss(p->components, p->n_components, p->direction);
-	if (most < out->epsilon) { /* a bound that needs no grid */
+	if (most < out->epsilon) { /* a bound without a grid */
 		out->error = fmin(out->error, most);
 		out->epsilon = most;
 	}
@@ -748,15 +742,15 @@ static void pld_bound_direction(struct dp__pld *w, struct pld_plan *p, double ef
 		out->error = 0;
 }
 
-/* Was the budget of a direction felt? Every decision about grids compares cells with at
- * least 0.46 of a budget of which nothing is spent, so where less than 0.3 of it is, a
- * larger one gives the same answer. */
+/* Records whether the cell limit of a direction had an effect. Every decision about grids compares
+ * cells with at least 0.46 of an unspent budget. So if less than 0.3 of it is spent, a larger one
+ * gives the same answer. */
 static void note_limit(struct dp__pld *w, const struct pld_plan *p)
 {
 	w->limited |= p->cells_spent > 0.3 * p->cells_max;
 }
 
-/* Is delta enough for epsilon zero? Total variation distances add up at most. */
+/* True if delta covers epsilon zero. Total variation distances add up at most. */
 static bool delta_covers_total_variation(const struct dp_privacy_component *components,
 					 size_t n_components, double delta)
 {
@@ -770,7 +764,7 @@ static bool delta_covers_total_variation(const struct dp_privacy_component *comp
 	return sum <= delta;
 }
 
-/* Where no grid is needed. */
+/* Cases without a grid. */
 static bool pld_exact_epsilon(const struct dp_privacy_component *components, size_t n_components,
 			      double delta, struct dp__pld_bound *out)
 {

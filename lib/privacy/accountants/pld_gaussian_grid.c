@@ -1,17 +1,16 @@
 /* pld_gaussian_grid.c - the loss of Gaussian noise on a sampled lot, on a grid.
  *
- * What lies in a cell goes to its two ends so that both distributions of the pair keep
- * their mass: connect the dots (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022).
- * Differences of the profile would give the same, but with errors in proportion to the
- * whole tail beyond the cell. Here both shares are integrals of positive functions over
- * the cell, so that their errors are in proportion to the cell itself. Nothing is left
- * to rounding:
- *   - the ends of a cell are moved so that losses there are no greater than the grid
- *     says; a loss that is rounded up only makes the pair easier to tell apart;
+ * The mass of a cell goes to its two ends so that both distributions of the pair keep their mass:
+ * connect the dots (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022). Differences of the
+ * profile would give the same, but with errors proportional to the whole tail beyond the cell. Here
+ * both shares are integrals of positive functions over the cell, so errors are proportional to the
+ * cell itself. All rounding is covered:
+ *   - the ends of a cell are moved so that losses there are no larger than the grid says; rounding
+ * a loss up only makes the pair easier to distinguish;
  *   - the share of the upper end is raised by as much as that may have lowered it;
- *   - what is left are relative errors, and they are bounded entry by entry (slack).
- * With sensitivity mu and noise of standard deviation one, z is the noisy sum:
- * remove: (1-q) N(0,1) + q N(mu,1) against N(0,1); add: the other way round. */
+ *   - the remaining relative errors are bounded entry by entry (slack).
+ * With sensitivity mu and noise of standard deviation one, z is the noisy sum: for remove, (1-q)
+ * N(0,1) + q N(mu,1) against N(0,1); for add, the reverse. */
 #include "privacy/accountants/pld_internal.h"
 
 #include <float.h>
@@ -28,8 +27,8 @@ struct gaussian_pair {
 /* The z at which the loss is x. */
 struct cell_edge {
 	double z;
-	double loss_slack; /* how far below x the loss at z may be */
-	bool clamped;      /* there is no such z, or none that counts */
+	double loss_slack; /* by how much the loss at z may be below x */
+	bool clamped;      /* no such z, or a negligible one */
 };
 
 static double clamp_double(double x, double lo, double hi)
@@ -45,32 +44,32 @@ static struct cell_edge cell_edge_at_loss(const struct gaussian_pair *p, double 
 
 	if (!(y > -1))
 		return e;
-	/* the error of the logarithm is that of its argument over it, and its own */
+	/* the relative error of the argument, and the error of the logarithm itself */
 	u = s > 600 ? s - log(p->q) : log1p(y);
 	off = 4 * DBL_EPSILON * (fabs(u) + (s > 600 ? 1 : fabs(y) / (1 + y)));
 	z = u / p->mu + 0.5 * p->mu;
 	off = off / p->mu + 2 * DBL_EPSILON * (fabs(u) / p->mu + p->mu + fabs(z));
 	e.z = clamp_double(p->is_add ? z + off : z - off, lo, hi);
 	e.clamped = e.z == lo || e.z == hi;
-	/* d loss / d z is mu times the odds that the record was in the lot, and exp(s) is
-	 * 1 + q y */
+	/* d loss / d z is mu times the odds that the record was in the lot, and exp(s) is 1 + q
+	 * y */
 	if (!e.clamped)
 		e.loss_slack = 2 * off * p->mu * (s > 600 ? 1 : p->q * (1 + y) / (1 + p->q * y));
 	return e;
 }
 
-/* Integrals over a cell, and what their errors come to in units of rounding. */
+/* Integrals over a cell, and their errors in units of rounding. */
 struct grid_cell {
-	double mass, upper_share; /* its probability; what its upper end gets, times 1-exp(-h) */
+	double mass, upper_share; /* its probability; the upper end's share, times 1-exp(-h) */
 	double mass_error, upper_error;
 	double x;               /* of the grid, at its lower end */
-	bool has_no_lower_edge; /* there is no z for that x */
-	double floor;           /* then, with remove: 1 - q - exp(x) or zero, at least */
+	bool has_no_lower_edge; /* no z has this x */
+	double floor;           /* then, with remove: lower bound of 1 - q - exp(x) or zero */
 };
 
-/* One node: z, its distance t from the end with the lower loss, and its weight. The share
- * of the upper end is one density minus exp(x) times the other, where exp(x) is their
- * ratio at the lower end. */
+/* One node: z, its distance t from the end with the lower loss, and its weight. The upper end's
+ * share is one density minus exp(x) times the other, where exp(x) is their ratio at the lower
+ * end. */
 static void integrate_remove_node(const struct gaussian_pair *p, struct grid_cell *c, double z,
 				  double t, double weight)
 {
@@ -104,10 +103,10 @@ static void integrate_add_node(const struct gaussian_pair *p, struct grid_cell *
 	c->upper_share += up;
 }
 
-/* Gauss and Legendre's rules, on pieces of at most `width` over |z| + mu + 4. The n-th
- * derivative of exp(-z^2 / 2 + c z) over itself is at most |z - c| + the n-th root of the
- * n-th moment of a normal variable, to the power of n; with it the remainders are below
- * 3e-16, also where the integrand begins at zero. */
+/* Gauss-Legendre rules, on pieces of at most `width` over |z| + mu + 4. The n-th derivative of
+ * exp(-z^2 / 2 + c z) over itself is at most |z - c| + the n-th root of the n-th moment of a normal
+ * variable, to the power of n. So the remainders are below 3e-16, also where the integrand starts
+ * at zero. */
 struct quadrature_rule {
 	int n;
 	double width, node[8], weight[8];
@@ -136,7 +135,7 @@ static const struct quadrature_rule rules[] = {
 	    0.111190517226687235272, 0.0506142681451881295763 } },
 };
 
-/* expm1() for arguments up to 0.06, where nine terms are all that counts. */
+/* expm1() for arguments up to 0.06, where nine terms suffice. */
 static double expm1_small(double x)
 {
 	double end = 1 / 5040.0 + x * (1 / 40320.0 + x * (1 / 362880.0));
@@ -145,7 +144,7 @@ static double expm1_small(double x)
 	return x * (1 + x * (0.5 + x * (1 / 6.0 + x * tail)));
 }
 
-/* A cell so narrow that the first rule does, as most are: two exponentials in all. */
+/* A cell narrow enough for the first rule, as most are: two exponentials in all. */
 static void integrate_narrow_cell(const struct gaussian_pair *p, struct grid_cell *c, double lo,
 				  double hi)
 {
@@ -177,7 +176,7 @@ static void integrate_narrow_cell(const struct gaussian_pair *p, struct grid_cel
 	c->upper_error += up * k1;
 }
 
-/* The part from..to of a cell lo..hi. */
+/* The part from..to of the cell lo..hi. */
 static void integrate_cell_range(const struct gaussian_pair *p, struct grid_cell *c, double lo,
 				 double hi, double from, double to)
 {
@@ -198,14 +197,14 @@ static void integrate_cell_range(const struct gaussian_pair *p, struct grid_cell
 	}
 }
 
-/* How far from the middle of a hill a cell has anything to add, `near` being how far from
- * it the cell begins: all but exp(-70) of the cell. */
+/* The distance from a peak's centre up to which a cell contributes, where the cell starts at
+ * distance `near`: all but exp(-70) of the cell. */
 static double density_reach(double near)
 {
 	return sqrt(near * near + 140);
 }
 
-/* Both hills, about 0 and about mu, or what they have in common. */
+/* Both peaks, about 0 and about mu, or their overlap. */
 static void integrate_cell(const struct gaussian_pair *p, struct grid_cell *c, double lo, double hi)
 {
 	double r0, r1, end0, begin1;
@@ -245,7 +244,7 @@ static void add_mass_and_slack(double *mass, double *slack, double m, double uni
 	*slack += 2 * DBL_EPSILON * units;
 }
 
-/* Where the mass at the i-th point is added up; the point zero is nobody's. */
+/* Adds mass at the i-th point. The point zero is not stored. */
 static void grid_add_mass(struct dp__loss_grid *g, long i, double m, double units)
 {
 	if (i > 0)
@@ -254,8 +253,8 @@ static void grid_add_mass(struct dp__loss_grid *g, long i, double m, double unit
 		add_mass_and_slack(&g->lower[-i], &g->lower_slack[-i], m, units);
 }
 
-/* Beyond the upper end: what keeps the other distribution's mass stays there, the rest
- * counts as infinite. */
+/* Beyond the upper end: the mass of the other distribution stays there, the rest counts as
+ * infinite. */
 static void grid_add_upper_tail(struct dp__loss_grid *g, const struct gaussian_pair *p,
 				struct cell_edge e)
 {

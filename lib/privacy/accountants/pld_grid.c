@@ -1,11 +1,10 @@
-/* pld_grid.c - the privacy loss of one use of a mechanism: picture and grid.
+/* pld_grid.c - the privacy loss of one use of a mechanism: loss points and loss grid.
  *
- * A profile is delta as a function of epsilon of a pair of distributions that
- * dominates every pair of neighbours; such pairs compose (Zhu, Dong and Wang, Optimal
- * Accounting of Differential Privacy via Characteristic Function, AISTATS 2022,
- * Theorem 10). Worst-case data sets need not (Lebeda, Regehr, Kamath and Steinke,
- * Avoiding Pitfalls for Privacy Accounting of Subsampled Mechanisms under Composition,
- * 2024), which is why none are composed here. */
+ * A profile is delta as a function of epsilon of a pair of distributions that dominates every pair
+ * of neighbours; such pairs compose (Zhu, Dong and Wang, Optimal Accounting of Differential Privacy
+ * via Characteristic Function, AISTATS 2022, Theorem 10). Worst-case data sets need not (Lebeda,
+ * Regehr, Kamath and Steinke, Avoiding Pitfalls for Privacy Accounting of Subsampled Mechanisms
+ * under Composition, 2024), so none are composed here. */
 #include "privacy/accountants/pld_internal.h"
 
 #include <float.h>
@@ -29,7 +28,7 @@ void dp__loss_points_fill(struct dp__loss_points *s, const struct dp_privacy_com
 	p->kind->rough_points(s, p, d, end);
 }
 
-/* The log of the greatest term of the sum of all points under the tilt. */
+/* The log of the largest term in the sum of all points under the tilt. */
 static double loss_points_log_max(const struct dp__loss_points *s, double tilt)
 {
 	double top = s->zero_mass > 1e-12 ? log(s->zero_mass) : -INFINITY;
@@ -77,9 +76,9 @@ double dp__loss_points_grid_excess(const struct dp__loss_points *s, double tilt,
 	return 0.5 * tilt * (tilt + 1) * h * h * added / sum;
 }
 
-/* Connect the dots (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022): the pair
- * whose profile is linear in exp(x) between the grid's points dominates. Its mass at
- * x_i, i > 0, from second differences; returns the mass at infinity. */
+/* Connect the dots (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022): the pair whose profile
+ * is linear in exp(x) between the grid's points dominates. Sets its mass at x_i, i > 0, from second
+ * differences; returns the mass at infinity. */
 static double discretise_one_side(struct dp__loss_grid *g, double *mass, size_t n,
 				  const struct dp_privacy_component *p, enum dp__direction d,
 				  double *slack)
@@ -109,8 +108,8 @@ static double discretise_one_side(struct dp__loss_grid *g, double *mass, size_t 
 	return d1 + s1;
 }
 
-/* exp(slope i - offset) for i = 1, 2, ...: a product that starts anew every 16 entries,
- * so that it is off by less than 48 roundings of a number near one. */
+/* exp(slope i - offset) for i = 1, 2, ...: a product restarted every 16 entries, so its error is
+ * below 48 roundings of a number near one. */
 struct exp_sequence {
 	double slope, offset, ratio, value;
 };
@@ -164,7 +163,7 @@ static void discretise_by_profile(const struct dp_privacy_component *p, enum dp_
 	}
 }
 
-/* Sums over the grid. Thousands of steps multiply their errors, hence the digits. */
+/* Sums over the grid. Thousands of steps multiply their errors, hence the extra digits. */
 struct grid_sums {
 	long double mass, tilted;
 	double raised, slack, loose;

@@ -1,15 +1,15 @@
-/* rdp.c - Renyi accounting: from a curve of divergences to epsilon at a delta. */
+/* rdp.c - Renyi accounting: converts a curve of divergences to epsilon at a delta. */
 #include "privacy/privacy_internal.h"
 
 #include <math.h>
 
-/* Terms this far below the sum (natural log) are not added; even a million of them
- * leave the last digit alone. */
+/* Skips terms this far below the sum (natural log). Even a million of them leave the last digit
+ * alone. */
 #define NEGLIGIBLE 52.0
 
 #define NO_DIGIT 80.0
 
-/* A hill further out than half of this is not walked up to from the first term. */
+/* If the peak is further out than half of this, the sum does not start at the first term. */
 #define FAR_PEAK 4096.0
 
 /* A running sum of exponentials, scaled by the largest. */
@@ -19,8 +19,8 @@ struct log_sum {
 
 static void log_sum_add(struct log_sum *s, double x)
 {
-	/* the sum is at least one: what is further below changes no digit of it, and its
-	 * exponential, which underflows, would take long */
+	/* the sum is at least one: smaller terms change no digit, and an exponential that
+	 * underflows is slow */
 	if (x <= s->top) {
 		if (!(x < s->top - NO_DIGIT))
 			s->sum += exp(x - s->top);
@@ -63,14 +63,14 @@ struct binomial_terms {
 	void *ctx;
 };
 
-/* log of the ratio of the bounds of the terms j + 1 and j. As a function of j it
- * falls, may rise, and falls again. */
+/* log of the ratio of the bounds of terms j + 1 and j. As a function of j it falls, may rise, and
+ * falls again. */
 static double binomial_term_log_ratio(const struct binomial_terms *t, double j)
 {
 	return log((t->order - j) / (j + 1)) + t->log_rho + 2 * j * t->slope;
 }
 
-/* The j of the second hill of the bounds, or 0 if there is none beyond `from`. */
+/* The j of the bounds' second peak, or 0 if there is none beyond `from`. */
 static double binomial_second_peak(const struct binomial_terms *t, double from)
 {
 	double n = t->order, disc = (n + 1) * (n + 1) - 2 * (n + 1) / t->slope;
@@ -78,7 +78,7 @@ static double binomial_second_peak(const struct binomial_terms *t, double from)
 
 	if (!(disc >= 0))
 		return 0;
-	lo = floor(0.5 * (n - 1 + sqrt(disc))); /* where the ratio has its late maximum */
+	lo = floor(0.5 * (n - 1 + sqrt(disc))); /* the later maximum of the ratio */
 	lo = fmin(fmax(lo, from), n - 1);
 	if (binomial_term_log_ratio(t, lo) <= 0)
 		return 0;
@@ -105,8 +105,8 @@ static void binomial_sum_from_peak(const struct binomial_terms *t, struct log_su
 	}
 }
 
-/* The j of the first hill of the bounds, or 2 where it is not far. Below it they grow
- * without end; the ratio falls up to `late`, and then may rise. */
+/* The j of the bounds' first peak, or 2 if it is not far. Below it they grow steadily; the ratio
+ * falls up to `late`, and then may rise. */
 static double binomial_first_peak(const struct binomial_terms *t)
 {
 	double n = t->order, disc = (n + 1) * (n + 1) - 2 * (n + 1) / t->slope;
@@ -117,7 +117,7 @@ static double binomial_first_peak(const struct binomial_terms *t)
 	if (disc >= 0)
 		hi = fmin(floor(0.5 * (n - 1 - sqrt(disc))), hi);
 	if (!(hi > FAR_PEAK / 2) || binomial_term_log_ratio(t, hi) > 0)
-		return 2; /* there is one hill only, the second */
+		return 2; /* only one peak, the second */
 	lo = FAR_PEAK / 2;
 	while (hi - lo > 1) {
 		double mid = floor(0.5 * (lo + hi));
@@ -134,7 +134,7 @@ double dp__log_binomial_sum(uint32_t order, double log_rho, double slope,
 	struct log_sum s = { -INFINITY, 0 };
 	double j = binomial_first_peak(&t), base = log_choose(t.order, j) + j * log_rho, peak, at;
 
-	if (j > 2) /* what lies below, as far as it counts */
+	if (j > 2) /* terms below the peak, as far as they count */
 		binomial_sum_from_peak(&t, &s, j - 1, 2, log_choose(t.order, j - 1), -1);
 	for (;; j++) {
 		double bound = base + M_LN2 + j * (j - 1) * slope, ratio;
@@ -170,7 +170,7 @@ struct order_search {
 	const struct dp__rdp_curve *curve;
 	enum dp_privacy_conversion conversion;
 	double log_delta;
-	double higher_order_min; /* no order above the last one tried gives less than this */
+	double higher_order_min; /* lower bound for orders above the last one tried */
 };
 
 /* Classic: Mironov 2017, Proposition 3. Improved: Balle et al. 2020, Theorem 21, and
@@ -189,13 +189,13 @@ static double epsilon_at_order(void *ctx, double order)
 	return s->higher_order_min - s->log_delta / gap;
 }
 
-/* On a scale where orders just above one are far apart. */
+/* On a scale that spreads orders just above one. */
 static double epsilon_at_log_order(void *ctx, double log_gap)
 {
 	return epsilon_at_order(ctx, 1 + exp(log_gap));
 }
 
-/* The best integer between lo and hi, both worse than or equal to *best. */
+/* The best integer between lo and hi, neither of which beats *best. */
 static void narrow_integer_order(struct order_search *s, uint32_t lo, uint32_t hi, uint32_t *at,
 				 double *best)
 {
@@ -217,8 +217,8 @@ static void narrow_integer_order(struct order_search *s, uint32_t lo, uint32_t h
 	}
 }
 
-/* Orders 2, 3, 4, 6, 8, 12, ... until no higher one can win, then between the
- * neighbours of the best: epsilon falls, then rises. */
+/* Orders 2, 3, 4, 6, 8, 12, ... until no higher one can win, then between the neighbours of the
+ * best: epsilon falls, then rises. */
 static uint32_t find_best_integer_order(struct order_search *s, double *best)
 {
 	uint32_t order = 2, last = 2, before = 2, at = 2, after = 0;
@@ -245,8 +245,8 @@ static uint32_t find_best_integer_order(struct order_search *s, double *best)
 	return at;
 }
 
-/* No order up to 1 + gap gives less: a divergence is never negative, and what the
- * conversion adds only grows towards order one while delta is below 1 / order. */
+/* A lower bound for orders up to 1 + gap: a divergence is never negative, and the conversion's
+ * added term only grows towards order one while delta is below 1 / order. */
 static double epsilon_min_below_order(const struct order_search *s, double gap)
 {
 	if (s->conversion == DP_PRIVACY_CONVERSION_CLASSIC)
@@ -256,8 +256,8 @@ static double epsilon_min_below_order(const struct order_search *s, double gap)
 	return log(gap / (1 + gap)) - (log1p(gap) + s->log_delta) / gap;
 }
 
-/* Orders between one and two, for low noise. A curve that is the least of several
- * bounds has several hollows, so a step without gain does not end it. */
+/* Orders between one and two, for low noise. A curve that is the minimum of several bounds has
+ * several local minima, so a step without gain does not end the search. */
 static void search_orders_below_two(struct order_search *s, double *order, double *best)
 {
 	for (double lo = -M_LN2; lo > -40 && epsilon_min_below_order(s, exp(lo)) < *best;

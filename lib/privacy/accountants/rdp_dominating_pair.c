@@ -1,33 +1,31 @@
-/* rdp_dominating_pair.c - Renyi divergence of Gaussian noise on a lot drawn without
- * replacement, from the pair of distributions that dominates it.
+/* rdp_dominating_pair.c - Renyi divergence without replacement, from the dominating pair.
  *
- * For one record replaced by another, no hockey-stick divergence of one step exceeds
- * H(y) = q H_G(1 + (y - 1) / q) for y >= 1, H_G being that of the Gaussian mechanism, and
- * its mirror image for y < 1 (component_gaussian.c has the proof). exp K is 1 + the
- * f-divergence of f(y) = y^a - 1 - a (y - 1), every f-divergence is an average of
- * hockey-sticks with weights f''(y), and so
+ * For one record replaced by another, no hockey-stick divergence of one step exceeds H(y) = q H_G(1
+ * + (y - 1) / q) for y >= 1, H_G being that of the Gaussian mechanism, and its mirror image for y <
+ * 1 (component_gaussian.c has the proof). exp K is 1 + the f-divergence of f(y) = y^a - 1 - a (y -
+ * 1), every f-divergence is an average of hockey-sticks with weights f''(y), and so
  *     exp K - 1 <= a (a - 1) x integral over y > 1 of (y^(a-2) + y^(-a-1)) H(y).
- * With H_G(u) = E[(r - u)+] for the Gaussian's likelihood ratio r and w = 1 + q (r - 1)
- * that is the mean of w^a - 1 - w + w^(1-a) over r > 1, which is
+ * With H_G(u) = E[(r - u)+] for the Gaussian's likelihood ratio r and w = 1 + q (r - 1) that is the
+ * mean of w^a - 1 - w + w^(1-a) over r > 1, which is
  *     exp K - 1 <= E[w (w^(a-1) - 1) (1 - w^-a) 1(r > 1)].
- * Exact for the pair, at every real order, and for q = 1 the Gaussian mechanism's own.
- * Wang, Balle and Kasiviswanathan's bound (rdp_wor.c) is about three times as large. */
+ * Exact for the pair, at every real order; for q = 1 it is that of the Gaussian mechanism. Wang,
+ * Balle and Kasiviswanathan's bound (rdp_wor.c) is about three times as large. */
 #include "privacy/privacy_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* r > 1 where the result is above 1/2. Results are 1/2 + sigma log(1 + exp v), so that
- * they are even far away from 1/2 and dense close to it, where the integrand starts as a
- * square; the trapezoid rule in v is then exact but for exp(-2 pi^2 / step), or pi
- * sigma in place of one pi where noise is low: that far w = 0 lies from the axis. */
+/* r > 1 where the result is above 1/2. Results are 1/2 + sigma log(1 + exp v): evenly spaced far
+ * from 1/2, and dense close to it, where the integrand starts as a square. The trapezoid rule in v
+ * is exact up to exp(-2 pi^2 / step), or with pi sigma in place of one pi for low noise, the
+ * distance of w = 0 from the axis. */
 #define STEP     0.5
 #define FIRST    (-12.0) /* exp(3 v) is 2e-16 there */
 #define NO_DIGIT 150.0   /* natural log of a ratio */
-#define REACH    9.0     /* standard deviations past the last hill, at result = order */
+#define REACH    9.0     /* standard deviations past the last peak, at result = order */
 
 enum {
-	DOMINATING_NODES_MAX = 1 << 12 /* nodes; beyond, other bounds are as good */
+	DOMINATING_NODES_MAX = 1 << 12 /* nodes; beyond this, other bounds are as good */
 };
 
 struct dp__rdp_dominating {
@@ -119,9 +117,8 @@ static void dominating_sum_add(struct dominating_sum *s, double log_w, double lo
 	}
 }
 
-/* A term is at most w^order times its probability. Those for which that is below this are
- * so small against the term where it is largest that not one digit of the sum changes:
- * most nodes, of high orders. */
+/* A term is at most w^order times its probability. Terms where that is below the result are too
+ * small against the largest term to change a digit of the sum: most nodes, at high orders. */
 static double dominated_least(const struct dp__rdp_dominating *d, size_t nodes, double order)
 {
 	struct dominating_sum s = { -INFINITY, 0 };

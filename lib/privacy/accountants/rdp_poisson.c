@@ -1,15 +1,15 @@
 /* rdp_poisson.c - Renyi divergence of Gaussian noise on a Poisson-sampled lot.
  *
- * Mironov, Talwar and Zhang, Renyi Differential Privacy of the Sampled Gaussian
- * Mechanism, 2019: Theorem 4 (one direction is the worse), section 3.3 for integer
- * orders. Neighbours: one record added or removed; sigma is the noise's standard
- * deviation over the sensitivity under that relation (L). */
+ * Mironov, Talwar and Zhang, Renyi Differential Privacy of the Sampled Gaussian Mechanism, 2019:
+ * Theorem 4 (which direction is worse), section 3.3 for integer orders. Neighbours: one record
+ * added or removed. sigma is the noise's standard deviation over the sensitivity under that
+ * relation (L). */
 #include "privacy/privacy_internal.h"
 
 #include <math.h>
 
 #define REACH      10.0  /* standard deviations */
-#define BLOCKS_MAX 20000 /* the most that one order may take: a few milliseconds */
+#define BLOCKS_MAX 20000 /* limit for one order: a few milliseconds */
 
 static double log_expm1(double x)
 {
@@ -32,8 +32,8 @@ static double log1p_exp(double x)
 	return x > 36 ? x : log1p(exp(x));
 }
 
-/* A - 1 as a sum of positive terms: the binomial weights sum to one, so one is taken
- * from each M_j. */
+/* A - 1 as a sum of positive terms: the binomial weights sum to one, so one is subtracted from each
+ * M_j. */
 static double poisson_cgf_integer(const struct dp__rdp_poisson *p, uint32_t order)
 {
 	struct poisson_terms i = { 0.5 / (p->sigma * p->sigma) };
@@ -74,8 +74,8 @@ static double poisson_log_integrand(const struct dp__rdp_poisson *p, double gap,
 	return isnan(f) ? -INFINITY : f - 0.5 * x * x / var;
 }
 
-/* Where the integral would take too long, which is where there is hardly any noise: K is
- * convex and zero at order one, so a chord bounds it, and so does joint convexity. */
+/* A bound where the integral would take too long, with hardly any noise: K is convex and zero at
+ * order one, so a chord bounds it, and so does joint convexity. */
 static double poisson_cgf_bound(const struct dp__rdp_poisson *p, double order)
 {
 	double below = floor(order), part = order - below;
@@ -85,8 +85,8 @@ static double poisson_cgf_bound(const struct dp__rdp_poisson *p, double order)
 	return fmin((1 - part) * low + part * high, dp__rdp_sampled_cgf(p->q, 1 / p->sigma, order));
 }
 
-/* Any order by the trapezoid rule. The integrand is analytic in a strip of half width
- * pi sigma^2, and its hills have width sigma: the step follows the smaller. */
+/* Any order by the trapezoid rule. The integrand is analytic in a strip of half width pi sigma^2,
+ * and its peaks have width sigma: the step follows the smaller. */
 static double poisson_cgf_real(const struct dp__rdp_poisson *p, double order)
 {
 	enum {
@@ -106,7 +106,7 @@ static double poisson_cgf_real(const struct dp__rdp_poisson *p, double order)
 	for (long b = 0; b < blocks; b++) {
 		right = poisson_log_integrand(p, gap, from + (double)((b + 1) * BLOCK) * step);
 		sum += exp(left - top);
-		/* a block whose ends are both far below the top holds nothing */
+		/* a block with both ends far below the top is negligible */
 		for (int i = 1; i < BLOCK && fmax(left, right) > top - 80; i++)
 			sum += exp(poisson_log_integrand(p, gap,
 							 from + (double)(b * BLOCK + i) * step) -

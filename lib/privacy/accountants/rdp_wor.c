@@ -1,31 +1,31 @@
 /* rdp_wor.c - Renyi divergence of Gaussian noise on a lot drawn without replacement.
  *
- * Wang, Balle and Kasiviswanathan, Subsampled Renyi Differential Privacy and
- * Analytical Moments Accountant, AISTATS 2019: Theorem 9 for any mechanism
- * ("general"), Theorem 27 with the ternary divergences of the Gaussian ("tight").
- * Neighbours: one record replaced by another; sigma is the noise's standard deviation
- * over the L2 sensitivity under that relation (2L for gradients clipped to L). */
+ * Wang, Balle and Kasiviswanathan, Subsampled Renyi Differential Privacy and Analytical Moments
+ * Accountant, AISTATS 2019: Theorem 9 for any mechanism ("general"), Theorem 27 with the ternary
+ * divergences of the Gaussian ("tight"). Neighbours: one record replaced by another. sigma is the
+ * noise's standard deviation over the L2 sensitivity under that relation (2L for gradients clipped
+ * to L). */
 #include "privacy/privacy_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Quadrature in units of sigma: the integrand is a pair of hills no narrower than
- * sigma / sqrt(2), so steps of a third make the trapezoid rule exact in double. */
+/* Quadrature in units of sigma: the integrand is a pair of peaks no narrower than sigma / sqrt(2),
+ * so steps of a third make the trapezoid rule exact in double. */
 #define STEP  (1.0 / 3)
-#define REACH 9.5 /* half width of a hill, beyond which it is below 1e-19 */
+#define REACH 9.5 /* half width of a peak, beyond which it is below 1e-19 */
 
 struct dp__rdp_wor {
 	double sigma, slope; /* slope = 1 / (2 sigma^2) */
 	bool tight;
-	/* log c_j by j and log B(l) by l / 2; NaN where not asked for yet. */
+	/* log c_j by j and log B(l) by l / 2; NaN until computed */
 	double *log_c, *log_b;
 	size_t n_orders;
 	/* log|exp((x - 1/2) / sigma^2) - 1| at x = k STEP sigma by k, for both signs */
 	double *positive_nodes, *negative_nodes;
 	size_t positive_capacity, negative_capacity, n_positive, n_negative; /* allocated, filled */
-	double work; /* in all, in cells of a grid */
+	double work; /* total, in grid cells */
 };
 
 struct dp__rdp_wor *dp__rdp_wor_new(void)
@@ -44,7 +44,7 @@ void dp__rdp_wor_free(struct dp__rdp_wor *w)
 	free(w);
 }
 
-/* What is new is NaN. */
+/* New entries are NaN. */
 static void wor_grow_array(double **array, size_t have, size_t want)
 {
 	*array = dp_realloc(*array, want * sizeof **array);
@@ -115,14 +115,13 @@ static void wor_fill_nodes(struct dp__rdp_wor *w, bool negative, size_t k)
 		(*a)[*have] = wor_compute_node(w, negative, *have);
 }
 
-/* log of the sum of one side's hill: exp(l log|...| - x^2 / (2 sigma^2)); false where that
- * would take too long. Two hills on
- * one side (0 < x < 1/2 and beyond) merge well within REACH. */
+/* log of the sum of one side's peak: exp(l log|...| - x^2 / (2 sigma^2)). False if it would take
+ * too long. Two peaks on one side (0 < x < 1/2 and beyond) merge well within REACH. */
 static bool wor_integrate_side(struct dp__rdp_wor *w, bool negative, double l, double *out)
 {
 	const double *a;
-	/* the hill lies within (0, l + sigma sqrt(l) + 1/2) on the positive side and
-	 * within sigma sqrt(l) on the other; both in units of STEP sigma */
+	/* the peak lies within (0, l + sigma sqrt(l) + 1/2) on the positive side and within sigma
+	 * sqrt(l) on the other; both in units of STEP sigma */
 	double far = (negative ? sqrt(l) : sqrt(l) + (l + 0.5) / w->sigma) / STEP;
 	double reach = REACH / STEP, g = 0.5 * STEP * STEP, top = -INFINITY, sum = 0;
 	size_t lo = 0, hi, k;
@@ -132,7 +131,7 @@ static bool wor_integrate_side(struct dp__rdp_wor *w, bool negative, double l, d
 	wor_fill_nodes(w, negative, (size_t)(far + reach + 2));
 	a = negative ? w->negative_nodes : w->positive_nodes;
 	hi = (size_t)(far + 1);
-	/* rising while the next node is higher; the hill is log-concave past x = 1/2 */
+	/* climbs while the next node is higher; the peak is log-concave past x = 1/2 */
 	if (!negative)
 		lo = (size_t)(0.5 / (w->sigma * STEP)) + 1;
 	hi = hi > lo ? hi : lo;
@@ -158,8 +157,8 @@ static bool wor_integrate_side(struct dp__rdp_wor *w, bool negative, double l, d
 	return true;
 }
 
-/* log B(l) for even l: the l-th central-type moment of the likelihood ratio, a
- * positive integral (as an alternating sum it would lose every digit). */
+/* log B(l) for even l: the l-th central-type moment of the likelihood ratio, as a positive
+ * integral. An alternating sum would lose every digit. */
 static bool wor_log_moment(struct dp__rdp_wor *w, uint32_t l, double *out)
 {
 	double *cached = &w->log_b[l / 2], up, down;
@@ -173,7 +172,7 @@ static bool wor_log_moment(struct dp__rdp_wor *w, uint32_t l, double *out)
 	return true;
 }
 
-/* Is B(l) surely at least half of M_l? By Bernoulli's inequality under the measure
+/* True if B(l) is certainly at least half of M_l, by Bernoulli's inequality under the measure
  * tilted by l. Then 2 M_j is the smaller bound and no quadrature is needed. */
 static bool wor_moment_is_tight(const struct dp__rdp_wor *w, double l)
 {

@@ -1,8 +1,8 @@
-/* compose.c - several mechanisms on the same data.
+/* compose.c - composition of several mechanisms on the same data.
  *
- * Renyi divergences add up (Mironov 2017, Proposition 1); privacy losses of dominating
- * pairs convolve (Zhu, Dong and Wang 2022, Theorem 10); pure epsilons add up (Dwork et
- * al. 2006). All three hold for mechanisms chosen adaptively. */
+ * Renyi divergences add up (Mironov 2017, Proposition 1); privacy losses of dominating pairs
+ * convolve (Zhu, Dong and Wang 2022, Theorem 10); pure epsilons add up (Dwork et al. 2006). All
+ * three hold for adaptively chosen mechanisms. */
 #include "privacy/privacy_internal.h"
 
 #include <float.h>
@@ -13,7 +13,7 @@
 struct composition {
 	const struct dp_composition_item *items; /* (n) */
 	struct dp_privacy_component *components; /* (n) */
-	struct dp__rdp_wor **tables;             /* (n) for parts that need them */
+	struct dp__rdp_wor **tables;             /* (n); NULL where not needed */
 	size_t n;
 	struct dp__work *work; /* NULL: not counted */
 };
@@ -34,28 +34,27 @@ static double composition_cgf(void *ctx, double order)
 	return sum;
 }
 
-/* ---- many parts ----
+/* ---- many components ----
  *
- * The tables of ten thousand parts would take a hundred megabytes, so their curves are
- * added up one after the other at fixed orders, a few orders at a time and only as far
- * as the search goes. Between two orders the chord is used: K is convex, so that it
- * bounds the sum from above. */
+ * Tables of ten thousand components would take a hundred megabytes. So their curves are added one
+ * after the other at fixed orders, a few orders at a time and only as far as the search needs.
+ * Between two orders the chord is used: K is convex, so the chord bounds the sum from above. */
 
 enum {
 	BELOW_TWO = 30,        /* orders 1 + 2^-30 ... 1 + 2^-1 */
 	INTEGER_ORDERS = 24,   /* then 2, 3, ... 24 */
-	GEOMETRIC_ORDERS = 52, /* then each larger by a tenth: up to about 3,000 */
-	BLOCK = 10,            /* so many are added up together */
+	GEOMETRIC_ORDERS = 52, /* then each a tenth larger, to about 3,000 */
+	BLOCK = 10,            /* orders added together */
 	CGF_ORDERS = BELOW_TWO + INTEGER_ORDERS - 1 + GEOMETRIC_ORDERS
 };
 
 struct cgf_table {
 	const struct composition *composition;
-	struct dp__rdp_wor *tables;                /* of the part that is being added */
-	double order[CGF_ORDERS], sum[CGF_ORDERS]; /* NaN: not asked for yet */
+	struct dp__rdp_wor *tables;                /* of the component being added */
+	double order[CGF_ORDERS], sum[CGF_ORDERS]; /* NaN: not computed yet */
 };
 
-/* Fills the block that holds place i. */
+/* Fills the block that holds index i. */
 static void cgf_table_fill_block(struct cgf_table *t, size_t i)
 {
 	size_t from = i - i % BLOCK;
@@ -109,9 +108,9 @@ static void cgf_table_init(struct cgf_table *t, const struct composition *compos
 	}
 }
 
-/* ---- from items to parts ---- */
+/* ---- from items to components ---- */
 
-/* Nothing is added up that does not say how. */
+/* Refuses a mechanism without composition. */
 static int check_component_composable(const struct dp_mechanism *m,
 				      const struct dp_privacy_component *p, struct dp_err *err)
 {
@@ -148,7 +147,7 @@ static int composition_add_item(struct composition *composition,
 	return code;
 }
 
-/* Numbers under different relations must not be added. */
+/* Epsilons under different neighbouring relations must not be added. */
 static int check_same_relation(const struct composition *composition, struct dp_err *err)
 {
 	const char *replace = NULL, *add = NULL;
@@ -169,7 +168,7 @@ static int check_same_relation(const struct composition *composition, struct dp_
 	return DP_E_INVALID;
 }
 
-/* Nor may numbers for a person with several records and for one record. */
+/* Nor must epsilons for different group sizes. */
 static int check_group_sizes(const struct composition *composition, struct dp_err *err)
 {
 	double first = fmax(composition->n ? composition->components[0].group_size : 1, 1);
@@ -187,9 +186,8 @@ static int check_group_sizes(const struct composition *composition, struct dp_er
 	return DP_OK;
 }
 
-/* Scores that one record moves all up, or all down, when it is added or removed:
- * replacing it is both, and the losses of both together lie in a range of twice the
- * width. */
+/* Adding or removing a record moves all scores up, or all down. Replacing it does both, and the
+ * losses of both together lie in a range of twice the width. */
 static void double_for_replace_one(struct composition *composition)
 {
 	bool replace = false;
@@ -218,16 +216,15 @@ int dp__components_from_items(const struct dp_composition_item *items, size_t n,
 
 /* ---- Gaussian noise on all records ----
  *
- * The composition of such mechanisms is one of them, exactly, whose mu^2 is the sum of
- * theirs (Dong, Roth and Su 2022, Corollary 3.3), so no accountant needs to add them up.
- */
+ * Such mechanisms compose exactly to one of them, whose mu^2 is the sum of theirs (Dong, Roth and
+ * Su 2022, Corollary 3.3). No accountant needs to add them up. */
 
 static bool is_plain_gaussian(const struct dp_privacy_component *p)
 {
 	return p->q >= 1 && (p->kind == &dp__component_wor || p->kind == &dp__component_poisson);
 }
 
-/* All of them become the first of them; its mu is rounded up. */
+/* Merges all of them into the first, with its mu rounded up. */
 static void composition_merge_gaussians(struct composition *composition)
 {
 	struct dp_privacy_component *first = NULL;
@@ -254,7 +251,7 @@ static void composition_merge_gaussians(struct composition *composition)
 	first->count = 1;
 }
 
-/* Is one Gaussian mechanism all there is? Then this is its epsilon. */
+/* Epsilon if one Gaussian mechanism is all there is. */
 static bool composition_exact_gaussian(const struct composition *composition, double delta,
 				       struct dp_epsilon *out)
 {
@@ -278,7 +275,7 @@ static void composition_prepare_rdp(struct composition *composition)
 	}
 }
 
-/* The tables that loss distributions of some kinds are read from. */
+/* Opens the tables that some kinds read loss distributions from. */
 static void composition_open_tables(struct composition *composition)
 {
 	for (size_t i = 0; i < composition->n; i++)
@@ -290,7 +287,7 @@ static void composition_open_tables(struct composition *composition)
 static int composition_sum_pure(const struct composition *composition, struct dp_epsilon *out,
 				struct dp_err *err)
 {
-	long double sum = 0; /* then rounded up */
+	long double sum = 0; /* rounded up below */
 
 	for (size_t i = 0; i < composition->n; i++) {
 		const struct dp_privacy_component *p = &composition->components[i];
@@ -309,14 +306,13 @@ static int composition_sum_pure(const struct composition *composition, struct dp
 	return DP_OK;
 }
 
-/* Basic composition (Dwork et al. 2006): a part of which epsilon at delta is known
- * exactly, most often the Gaussian that all of them were merged into, and pure epsilons
- * of the others. With small pure parts less than accountants give, since these do not
- * reach the exact epsilon of a Gaussian. */
+/* Basic composition (Dwork et al. 2006): one component with exact epsilon at delta, usually the
+ * merged Gaussian, plus pure epsilons of the others. With small pure components this beats the
+ * accountants, which do not reach a Gaussian's exact epsilon. */
 static bool basic_sum(const struct composition *composition, double delta, struct dp_epsilon *out)
 {
 	const struct dp_privacy_component *other = NULL;
-	long double sum = 0; /* then rounded up */
+	long double sum = 0; /* rounded up below */
 	double exact = 0;
 
 	for (size_t i = 0; i < composition->n; i++) {
@@ -333,7 +329,7 @@ static bool basic_sum(const struct composition *composition, double delta, struc
 		exact = other->kind->exact_epsilon(other, delta);
 	if (isnan(exact))
 		return false;
-	out->error = (double)sum; /* without the pure parts it is exact */
+	out->error = (double)sum; /* exact without pure components */
 	sum += exact;
 	out->epsilon = (double)sum;
 	if (out->epsilon < sum || (other && sum > exact))
@@ -388,8 +384,8 @@ static bool composition_fits_grid(const struct composition *composition)
 	return true;
 }
 
-/* *out holds the bound by Renyi curves: with the budget of cells spent or losses that
- * no grid holds well it may be the lesser. */
+/* *out holds the bound by Renyi curves. It may be smaller, if the cell budget is spent or no grid
+ * holds the losses well. */
 static void composition_pld_epsilon(const struct composition *composition, double delta,
 				    struct dp_epsilon *out)
 {
@@ -425,7 +421,7 @@ static int composition_account(struct composition *composition, double delta, bo
 	composition_rdp_epsilon(composition, delta, out);
 	if (pld && composition_fits_grid(composition))
 		composition_pld_epsilon(composition, delta, out);
-	/* a grid may miss losses that come in few sizes; plain sums need none */
+	/* a grid may blur losses with few values; plain sums need none */
 	if (pld && composition_sum_pure(composition, &plain, NULL) == DP_OK &&
 	    plain.epsilon < out->epsilon)
 		*out = plain;
@@ -445,7 +441,7 @@ static void composition_free(struct composition *composition)
 	free(composition->tables);
 }
 
-/* The parts of all items, which may be added up; free the mix in either case. */
+/* The components of all items. Free the composition even on error. */
 static int composition_init(struct composition *composition, size_t n, double delta,
 			    struct dp_err *err)
 {

@@ -1,10 +1,10 @@
-/* filter.c - a budget for a whole search; the theorems are in adaptive_composition.h. */
+/* filter.c - the privacy filter: a budget for a search; theorems in adaptive_composition.h. */
 #include "privacy/composition/adaptive_composition.h"
 
 #include <float.h>
 #include <math.h>
 
-/* A few roundings of a short formula. */
+/* The rounding error of a short formula. */
 #define FILTER_ROUNDINGS (16 * DBL_EPSILON)
 
 double dp_filter_bound(double epsilon, double delta, double order)
@@ -20,7 +20,7 @@ double dp_filter_bound(double epsilon, double delta, double order)
 	return bound - FILTER_ROUNDINGS * (epsilon + more + fabs(less));
 }
 
-/* (order - 1) B, rounded down; 0: nothing can be proved. */
+/* (order - 1) B, rounded down. 0: this order proves nothing. */
 static double filter_renyi_limit(double epsilon, double delta, double order)
 {
 	double bound = dp_filter_bound(epsilon, delta, order);
@@ -44,7 +44,7 @@ int dp_filter_init(double epsilon, double delta, double order, struct dp_filter 
 	return DP_OK;
 }
 
-/* How often a setting can be trained; anything that is no K: never. */
+/* How often a setting can be trained. 0 if k is not a valid K. */
 static double filter_affordable_runs(double limit, double k)
 {
 	if (!(k >= 0 && k < INFINITY && limit > 0))
@@ -52,8 +52,8 @@ static double filter_affordable_runs(double limit, double k)
 	return k > 0 ? fmin(limit / k, DBL_MAX) : DBL_MAX;
 }
 
-/* What share of its trainings a setting keeps at each order; nothing if no order affords
- * it once. */
+/* Adds the share of runs that a setting keeps at each order. Nothing if no order affords it
+ * once. */
 static void filter_add_shares(const double *limits, size_t n, const double *k, double *shares)
 {
 	double most = 0;

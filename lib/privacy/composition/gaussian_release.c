@@ -1,12 +1,11 @@
-/* gaussian_release.c - Gaussian noise on a mean of shares; the theorems are in
- * adaptive_composition.h. */
+/* gaussian_release.c - epsilon of noisy releases; theorems in adaptive_composition.h. */
 #include "privacy/privacy_internal.h"
 #include "privacy/composition/adaptive_composition.h"
 
 #include <float.h>
 #include <math.h>
 
-/* A few roundings of a short formula. */
+/* The rounding error of a short formula. */
 #define RELEASE_ROUNDINGS (8 * DBL_EPSILON)
 
 double dp_noisy_release_mu(double records, double sigma, double n)

@@ -1,14 +1,14 @@
-/* odometer.c - what an adaptive search has cost so far, at any time.
+/* odometer.c - the privacy odometer: a bound on the total privacy loss, valid at any time.
  *
- * The supermartingale and Ville's inequality are in adaptive_composition.h; mixed over orders as in
- * Whitehouse, Ramdas, Rogers and Wu, Fully Adaptive Composition in Differential Privacy,
- * ICML 2023. */
+ * adaptive_composition.h has the supermartingale and Ville's inequality. Orders are mixed as in
+ * Whitehouse, Ramdas, Rogers and Wu, Fully Adaptive Composition in Differential Privacy, ICML
+ * 2023. */
 #include "privacy/composition/adaptive_composition.h"
 
 #include <float.h>
 #include <math.h>
 
-/* A few roundings of a short formula. */
+/* The rounding error of a short formula. */
 #define ODOMETER_ROUNDINGS (16 * DBL_EPSILON)
 
 enum {
@@ -16,18 +16,18 @@ enum {
 	ODOMETER_HIGHEST = 48
 };
 
-/* Four orders an octave, in a - 1, from 2^-10 to 2^12, whole numbers from 2 on (curves of
- * lots without replacement are chords between those). A reading of epsilon has its best
- * a - 1 near 2 ln(1/(w delta)) / epsilon, so this goes from a hundredth to tens of
- * thousands. The nearest of these orders costs at most 0.4 % where divergences grow
- * evenly with the order, more where they leap, as those of small lots do.
- * An order costs ln(1/w). Most searches end between epsilon 0.5 and 20, that is near
- * a = 9, where weights are largest; they fall with the 1.5th power of the distance in
- * octaves, so slowly that the ends still have one in six hundred. Against the classic
- * conversion at the best order of all, which nobody may choose afterwards, readings are
- * higher by 13 % for DP-SGD without replacement, 16 % for Poisson lots, 15 % for Gaussian
- * noise (means over 400 settings, epsilon 0.05 to 400, delta 1e-5; at worst 49 %, just
- * before a leap). Equal weights, other powers and more orders did worse. */
+/* Four orders per octave, in a - 1, from 2^-10 to 2^12; integers from 2 on, because curves of lots
+ * without replacement are chords between those. The best a - 1 for a reading of epsilon is near 2
+ * ln(1/(w delta)) / epsilon, so this covers epsilon from a hundredth to tens of thousands. The
+ * nearest order costs at most 0.4 % where divergences grow evenly with the order, more where they
+ * jump, as for small lots.
+ *
+ * An order costs ln(1/w). Most searches end between epsilon 0.5 and 20, near a = 9, where weights
+ * are largest. They fall with the 1.5th power of the distance in octaves, so slowly that the ends
+ * still have one in six hundred. Against the classic conversion at the best order, which may not be
+ * chosen afterwards, readings are higher by 13 % for DP-SGD without replacement, 16 % for Poisson
+ * lots, 15 % for Gaussian noise (means over 400 settings, epsilon 0.05 to 400, delta 1e-5; at worst
+ * 49 %, just before a jump). Equal weights, other powers and more orders did worse. */
 void dp_odometer_init_default(struct dp_odometer *o)
 {
 	double sum = 0;
@@ -82,7 +82,7 @@ double dp_odometer_epsilon(const struct dp_odometer *o, const double *sum, doubl
 		double rare = -(log(o->weight[i]) + log(delta));
 		double e = (sum[i] + rare) / (o->order[i] - 1) * (1 + ODOMETER_ROUNDINGS);
 
-		/* no divergence at all: the two data sets look the same */
+		/* no divergence: the two data sets are indistinguishable */
 		e = sum[i] == 0 ? 0 : e;
 		if (sum[i] >= 0 && e < best) {
 			best = e;

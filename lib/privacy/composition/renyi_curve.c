@@ -1,4 +1,4 @@
-/* renyi_curve.c - Renyi curves of whole trainings, their sums, and what a curve proves.
+/* renyi_curve.c - Renyi curves of training runs, their sums, and their epsilon.
  *
  * Renyi divergences add up at every order (Mironov 2017, Proposition 1). */
 #include "privacy/privacy_internal.h"
@@ -8,24 +8,24 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Curves come from sums and quadratures that agree with each other to 1e-9 at worst
- * (tests/unit/lib/privacy/test_rdp.c, test_whole.c); each K is raised by that much. */
+/* Raises each K: sums and quadratures agree to 1e-9 at worst (tests/unit/lib/privacy/test_rdp.c,
+ * test_adaptive_composition.c). */
 #define RENYI_SLACK 1e-9
-/* A few roundings of a short formula. */
+/* The rounding error of a short formula. */
 #define RENYI_ROUNDINGS (16 * DBL_EPSILON)
 
-/* A search asks for a handful of noises in turn: those that run, and the next ones. */
+/* A search alternates between a handful of noise levels: those of running and next trials. */
 enum {
 	RENYI_CACHE_ENTRIES = 8
 };
 
 struct renyi_cache_entry {
-	struct dp__rdp_wor *tables; /* NULL: never used */
+	struct dp__rdp_wor *tables; /* NULL: unused */
 	struct dp__rdp_dominating *dominated;
 	const struct dp__component_kind *kind;
 	double mu;
 	bool tight;
-	uint64_t last_used; /* when, counted in questions */
+	uint64_t last_used; /* counted in queries */
 };
 
 struct dp_renyi_cache {
@@ -52,7 +52,7 @@ void dp_renyi_cache_free(struct dp_renyi_cache *m)
 	free(m);
 }
 
-/* The tables that were last filled for such a part, else those that were idle longest. */
+/* The entry last filled for this component, else the least recently used one. */
 static struct renyi_cache_entry *renyi_cache_find(struct dp_renyi_cache *m,
 						  const struct dp_privacy_component *p)
 {
@@ -87,8 +87,8 @@ static struct renyi_cache_entry *renyi_cache_prepare(struct dp_renyi_cache *m,
 	return t;
 }
 
-/* Of one use. Where lots are drawn without replacement, what the dominating pair proves
- * is the least of all, as far as it goes. */
+/* K of one use. Without replacement, the dominating pair gives the smallest bound as far as it
+ * goes. */
 static double renyi_component_cgf(const struct dp_privacy_component *p, struct renyi_cache_entry *t,
 				  double order)
 {
@@ -99,7 +99,7 @@ static double renyi_component_cgf(const struct dp_privacy_component *p, struct r
 	return k < INFINITY ? k : p->kind->cgf(p, t ? t->tables : NULL, order);
 }
 
-/* Never 0, which would say that nothing was done: tiny divergences underflow. */
+/* Never 0, which would mean no use at all: tiny divergences underflow. */
 static double renyi_round_up(double k)
 {
 	return k >= 0 ? k * (1 + RENYI_SLACK) + DBL_MIN : INFINITY;
@@ -111,7 +111,7 @@ static void renyi_add_component(struct dp_renyi_cache *m, const struct dp_privac
 	struct renyi_cache_entry *t = NULL;
 
 	if (!(p->kind->loss_scale(p) * p->count < DP__MU2_MAX)) {
-		/* where squares overflow, sums of them are no numbers */
+		/* where squares overflow, their sums are invalid */
 		for (size_t i = 0; i < n; i++)
 			k[i] = INFINITY;
 		return;
@@ -160,7 +160,7 @@ int dp_privacy_renyi_curve(struct dp_renyi_cache *m, const struct dp_composition
 	return code;
 }
 
-/* A sum is rounded by half a unit of its last place, and this adds one or two. */
+/* A sum rounds by half a unit in the last place, and this adds one or two. */
 double dp_renyi_add(double sum, double k)
 {
 	return sum >= 0 && k >= 0 ? (sum + k) * (1 + DBL_EPSILON) : INFINITY;
@@ -175,7 +175,7 @@ double dp_renyi_multiply(double times, double k)
 	return times == 1 ? k : nextafter(times * k, INFINITY);
 }
 
-/* ---- what a curve proves ---- */
+/* ---- epsilon and delta of a curve ---- */
 
 double dp_renyi_epsilon(const double *orders, const double *k, size_t n, double delta,
 			double *order)

@@ -1,19 +1,19 @@
-/* selection.c - the best of a secret number of independent trainings.
+/* selection.c - private selection: the best of a secret number of independent runs.
  *
- * Papernot and Steinke 2022, Theorem 2 and Theorem 6; their setting is in adaptive_composition.h.
- * The truncated negative binomial law is handled by L = ln(1/gamma): its mean is E[K] = eta (exp(L)
- * - 1) / (1 - exp(-eta L)), and (exp(L) - 1) / L for eta = 0. */
+ * Papernot and Steinke 2022, Theorems 2 and 6; adaptive_composition.h has their setting. The
+ * truncated negative binomial distribution is handled by L = ln(1/gamma): its mean is E[K] = eta
+ * (exp(L) - 1) / (1 - exp(-eta L)), and (exp(L) - 1) / L for eta = 0. */
 #include "privacy/privacy_internal.h"
 #include "privacy/composition/adaptive_composition.h"
 
 #include <float.h>
 #include <math.h>
 
-/* A few roundings of a short formula. */
+/* The rounding error of a short formula. */
 #define SELECTION_ROUNDINGS (16 * DBL_EPSILON)
-/* Numbers of trainings go up to some 40 / gamma. */
+/* The number of runs goes up to about 40 / gamma. */
 #define SELECTION_GAMMA_MIN 1e-7
-/* exp(-m) of more than this would lose digits. */
+/* exp(-m) would lose digits for larger m. */
 #define SELECTION_POISSON_PIECE 500.0
 
 /* (1 - exp(-eta L)) / eta, which is L at eta = 0. */
@@ -70,11 +70,11 @@ int dp_selection_init_poisson(double mean, struct dp_selection *out, struct dp_e
 	return DP_OK;
 }
 
-/* ---- the number of trainings ---- */
+/* ---- the number of runs ---- */
 
-/* Inverts a distribution function: `first` is the probability of `from`, next() that of
- * k + 1 over that of k. Past the mean it ends where probabilities vanish, should rounding
- * leave a rest of u. */
+/* Inverts a distribution function: `first` is the probability of `from`, next() that of k + 1 over
+ * that of k. Past the mean it stops where probabilities vanish, in case rounding leaves a rest of
+ * u. */
 static uint64_t selection_invert_cdf(const struct dp_selection *s, double u, uint64_t from,
 				     double first,
 				     double (*next)(const struct dp_selection *s, double k))
@@ -99,7 +99,7 @@ static double selection_poisson_ratio(const struct dp_selection *s, double k)
 	return s->mean / (k + 1);
 }
 
-/* A sum of independent Poisson numbers is one. */
+/* A sum of independent Poisson numbers is Poisson. */
 static uint64_t selection_draw_poisson(double mean, struct dp_rng *r)
 {
 	uint64_t sum = 0;
@@ -125,10 +125,10 @@ uint64_t dp_selection_draw(const struct dp_selection *s, struct dp_rng *r)
 	return selection_invert_cdf(s, dp_rng_uniform(r), 1, first, selection_neg_binomial_ratio);
 }
 
-/* ---- what it costs ---- */
+/* ---- its cost ---- */
 
-/* (1 + eta) min over b of [(1 - 1/b) e(b) + ln(1/gamma) / b], where (1 - 1/b) e(b) is
- * K(b) / b. b = 1 is allowed. */
+/* (1 + eta) min over b of [(1 - 1/b) e(b) + ln(1/gamma) / b], where (1 - 1/b) e(b) is K(b) / b. b =
+ * 1 is allowed. */
 static double selection_surcharge(const struct dp_selection *s, const double *orders,
 				  const double *k, size_t n)
 {
@@ -140,8 +140,8 @@ static double selection_surcharge(const struct dp_selection *s, const double *or
 	return (1 + s->eta) * least;
 }
 
-/* Theorem 6 is for what a training puts out. That there was none is an outcome as well,
- * equally likely on both data sets, and adds its probability exp(-m) to exp(K). */
+/* Theorem 6 covers the output of a run. No run at all is an outcome as well, equally likely on both
+ * data sets, and adds its probability exp(-m) to exp(K). */
 static double selection_poisson_renyi(double mean, double order, double k, double delta)
 {
 	double d = delta >= 0 ? delta : 1;

@@ -1,4 +1,4 @@
-/* external_answer.c - what a line of an oracle program says. */
+/* external_answer.c - parses the answer line of an external accountant. */
 #include "privacy/external/external.h"
 
 #include "base/json.h"
@@ -9,10 +9,10 @@
 #include <string.h>
 
 enum {
-	QUOTED_MAX = 80 /* characters of a line in a sentence */
+	QUOTED_MAX = 80 /* characters of a quoted line */
 };
 
-/* The beginning of a text of others, in printable characters. */
+/* Quotes the start of foreign text in printable characters. */
 static const char *external_quote_line(const char *text, size_t len, char out[QUOTED_MAX + 4])
 {
 	size_t n = len < QUOTED_MAX ? len : QUOTED_MAX;
@@ -46,12 +46,12 @@ static int external_parse_epsilon(const json_t *value, double *epsilon, struct d
 		return dp_fail(err, DP_E_ORACLE,
 			       "answered with an epsilon that is neither a number nor "
 			       "\"inf\"");
-	if (!(x >= 0)) /* nor is NaN */
+	if (!(x >= 0)) /* also refuses NaN */
 		return dp_fail(err, DP_E_ORACLE,
 			       "answered with epsilon %s, which no accountant can mean: "
 			       "it is 0 or more, or \"inf\"",
 			       dp_num_text(x, number));
-	*epsilon = x == 0 ? 0 : x; /* -0 is not another value */
+	*epsilon = x == 0 ? 0 : x; /* -0 equals 0 */
 	return DP_OK;
 }
 

@@ -1,7 +1,7 @@
-/* external_process.c - a process that stays alive and answers lines.
+/* external_process.c - the process of an external accountant: start, query, stop.
  *
- * It runs below dpareto-shim --oracle, which ends it with all that it has started once
- * the other end of its stdin is closed: by us, or by a kernel that has killed us. */
+ * It runs below dpareto-shim --oracle. The shim ends it and all its children when the other end of
+ * the shim's stdin closes, which also happens when this process is killed. */
 #include "privacy/external/external_internal.h"
 
 #include "base/units.h"
@@ -17,10 +17,9 @@
 #include <unistd.h>
 
 enum {
-	CANCEL_POLL_MS = 50, /* so often it is looked whether the question is given up */
+	CANCEL_POLL_MS = 50, /* interval of checks for cancellation */
 	CHUNK = 4096,
-	STDERR_CHUNKS_MAX = 64 /* of stderr at a time: one that never stops talking has its limit,
-		       too */
+	STDERR_CHUNKS_MAX = 64 /* of stderr at a time, in case it never stops writing */
 };
 
 bool dp__external_is_cancelled(const struct dp__external_wait *p)
@@ -28,9 +27,9 @@ bool dp__external_is_cancelled(const struct dp__external_wait *p)
 	return atomic_load(p->closed) || (p->cancel && atomic_load(p->cancel));
 }
 
-/* ---- its beginning ---- */
+/* ---- start ---- */
 
-/* Three pipes, our ends first. 0 or an errno. */
+/* Opens three pipes. Returns 0 or an errno. */
 static int external_open_pipes(int ours[3], int theirs[3])
 {
 	int ends[2], n = 0, e = 0;
@@ -82,7 +81,7 @@ int dp__external_process_start(struct dp__external_process *p,
 {
 	int ours[3], theirs[3], e;
 
-	dp__external_process_reap(p, true); /* never two at once */
+	dp__external_process_reap(p, true); /* never two processes at once */
 	e = external_open_pipes(ours, theirs);
 	if (e != 0)
 		return e;
@@ -103,7 +102,7 @@ int dp__external_process_start(struct dp__external_process *p,
 	return 0;
 }
 
-/* ---- its end ---- */
+/* ---- stop ---- */
 
 static void external_close_pipes(struct dp__external_process *p)
 {
@@ -121,7 +120,7 @@ bool dp__external_process_reap(struct dp__external_process *p, bool wait)
 
 	if (p->ending_pid == 0)
 		return true;
-	if (wait) /* no longer than it must */
+	if (wait) /* terminate now, to keep the wait short */
 		kill(p->ending_pid, SIGTERM);
 	do
 		gone = waitpid(p->ending_pid, &p->status, wait ? 0 : WNOHANG);
@@ -132,9 +131,9 @@ bool dp__external_process_reap(struct dp__external_process *p, bool wait)
 	return true;
 }
 
-/* ---- what it says ---- */
+/* ---- output ---- */
 
-/* Keeps the end of what it says on stderr. */
+/* Keeps the end of its stderr. */
 static void external_read_stderr(struct dp__external_process *p)
 {
 	char chunk[CHUNK];
@@ -153,7 +152,7 @@ static void external_read_stderr(struct dp__external_process *p)
 	}
 }
 
-/* The last line of them, printable. */
+/* The last line of stderr, printable. */
 static void external_stderr_last_line(const struct dp__external_process *p, char *out, size_t room)
 {
 	size_t end = p->stderr_len, from, n;
@@ -188,7 +187,7 @@ void dp__external_process_end_text(const struct dp__external_process *p, bool en
 			 line);
 }
 
-/* It has closed its stdout, which its shim has open as long as it lives. */
+/* Its stdout is closed. The shim keeps it open for as long as it lives. */
 static enum dp__external_reply external_on_eof(struct dp__external_process *p)
 {
 	external_read_stderr(p);
@@ -203,11 +202,11 @@ void dp__external_process_stop(struct dp__external_process *p, bool now)
 		return;
 	external_read_stderr(p);
 	if (now)
-		kill(p->pid, SIGTERM); /* not reaped yet: the number is its own */
+		kill(p->pid, SIGTERM); /* not reaped yet, so the pid is still valid */
 	external_close_pipes(p);
 }
 
-/* Takes in what it has written; DP__REPLY_TIMEOUT: no whole line yet. */
+/* Reads its output. DP__REPLY_TIMEOUT: no complete line yet. */
 static enum dp__external_reply external_read_stdout(struct dp__external_process *p)
 {
 	char chunk[CHUNK];
@@ -231,7 +230,7 @@ static enum dp__external_reply external_read_stdout(struct dp__external_process 
 	return DP__REPLY_TIMEOUT;
 }
 
-/* What it has said before the question is too much. */
+/* Output before a query is an error. */
 static enum dp__external_reply external_check_silent(struct dp__external_process *p)
 {
 	enum dp__external_reply reply;
@@ -243,8 +242,8 @@ static enum dp__external_reply external_check_silent(struct dp__external_process
 	return p->reply.len > 0 ? DP__REPLY_UNEXPECTED : DP__REPLY_TIMEOUT;
 }
 
-/* Writes what it takes of the question. One that has ended takes nothing: its stdout
- * tells. */
+/* Writes as much of the query as the pipe takes. If the process has ended, its stdout shows
+ * that. */
 static void external_write_query(struct dp__external_process *p, const struct dp_buf *text,
 				 size_t *told)
 {

@@ -1,5 +1,4 @@
-/* external_query.c - the oracle programs of a study: one question at a time, answers that are
- * kept, some questions asked twice, and a sentence for whatever goes wrong. */
+/* external_query.c - queries external accountants: one at a time, cached, some verified. */
 #include "privacy/external/external_internal.h"
 
 #include "base/fs.h"
@@ -17,19 +16,19 @@
 #include <string.h>
 #include <time.h>
 
-#define DEFAULT_TIMEOUT_SECONDS 60.0 /* for an answer, if trainer.timeout is not set */
+#define DEFAULT_TIMEOUT_SECONDS 60.0 /* if trainer.timeout is not set */
 
 enum {
-	STARTS_MAX = 3,            /* for one question */
-	CACHED_ANSWERS_MAX = 2048, /* that are kept */
-	VERIFY_ONE_IN = 8,         /* one of so many points is asked twice */
-	RETRY_MS = 100,            /* where the machine could not start it */
-	COMMAND_TEXT_SIZE = 100    /* characters of its command in a sentence */
+	STARTS_MAX = 3, /* for one query */
+	CACHED_ANSWERS_MAX = 2048,
+	VERIFY_ONE_IN = 8,      /* verifies one in so many points */
+	RETRY_MS = 100,         /* after a failed start */
+	COMMAND_TEXT_SIZE = 100 /* characters of its command in a message */
 };
 
 struct external_program {
 	struct dp__external_process process;
-	bool is_new; /* nothing was asked of this process yet */
+	bool is_new; /* this process has had no query yet */
 };
 
 struct dp_external_accountants {
@@ -37,15 +36,15 @@ struct dp_external_accountants {
 	const struct dp_external_command *commands;
 	double timeout_seconds; /* for an answer */
 	atomic_bool closed;
-	pthread_mutex_t query_lock;        /* has what follows */
+	pthread_mutex_t query_lock;        /* protects what follows */
 	struct external_program *programs; /* (nobjectives) */
-	uint64_t last_query_id;            /* the number of the last question */
+	uint64_t last_query_id;            /* of the last query */
 	int64_t last_answer_us;            /* dp_monotonic_us() of the last answer */
-	pthread_mutex_t cache_lock;        /* has what follows; taken for moments only */
+	pthread_mutex_t cache_lock;        /* protects what follows; held briefly */
 	json_t *answer_cache;              /* by objective and parameters, as text */
 };
 
-/* ---- making and ending ---- */
+/* ---- creation and shutdown ---- */
 
 struct dp_external_accountants *dp_external_new(const struct dp_study *s,
 						const struct dp_external_command *command,
@@ -71,7 +70,7 @@ static void external_stop_processes(struct dp_external_accountants *p, bool now)
 		dp__external_process_stop(&p->programs[i].process, now);
 }
 
-/* False: one that was told to end is not gone yet. */
+/* False if a stopped process is not gone yet. */
 static bool external_reap_processes(struct dp_external_accountants *p, bool wait)
 {
 	bool gone = true;
@@ -126,7 +125,7 @@ void dp_external_stop_idle(struct dp_external_accountants *p, double seconds)
 	pthread_mutex_unlock(&p->query_lock);
 }
 
-/* ---- sentences ---- */
+/* ---- messages ---- */
 
 static int external_fail_cancelled(struct dp_err *err)
 {
@@ -149,7 +148,7 @@ static void external_command_text(const struct dp_external_accountants *p, size_
 	}
 }
 
-/* Why it cannot even be started, as far as its files tell: in place of its last words. */
+/* Explains from its files why it cannot start, in place of its stderr. */
 static void external_explain_no_start(const struct dp_external_command *command, char *words,
 				      size_t room)
 {
@@ -157,14 +156,14 @@ static void external_explain_no_start(const struct dp_external_command *command,
 	char **program = command->argv;
 	struct dp_err why;
 
-	while (*program && strcmp(*program, "--") != 0) /* what the shim is to run */
+	while (*program && strcmp(*program, "--") != 0) /* the shim's program argument */
 		program++;
 	if (*program && dp_program_check(program[1], &places, &why) != DP_OK)
 		snprintf(words, room, "%.*s", (int)room - 1, why.msg);
 }
 
-/* What is wrong with it, why, and what to do: "the oracle program 'NAME' WHAT (WHY);
- * ...". It is ended: whatever it says next cannot be trusted. */
+/* Fails with "the oracle program 'NAME' WHAT (WHY); ..." and a hint. Stops the process, because its
+ * next output cannot be trusted. */
 static int external_fail_and_stop(struct dp_external_accountants *p, size_t objective,
 				  const char *what, bool ended, struct dp_err *err)
 {
@@ -201,9 +200,9 @@ static int external_fail_reply(struct dp_external_accountants *p, size_t objecti
 	return external_fail_and_stop(p, objective, what, reply == DP__REPLY_EXITED, err);
 }
 
-/* ---- one question ---- */
+/* ---- one query ---- */
 
-/* Starts it, and waits while the machine has no room for it. */
+/* Starts the process. Retries while the machine lacks resources. */
 static int external_start_program(struct dp_external_accountants *p, size_t objective,
 				  const struct dp__external_wait *wait_limit, struct dp_err *err)
 {
@@ -239,7 +238,7 @@ static void external_format_query(const struct dp_external_accountants *p, size_
 		      dp_num_text(p->study->objectives[objective].privacy->delta, delta));
 }
 
-/* Asks once; one that dies is started again and asked again, a few times. */
+/* Queries once. Restarts a process that died and repeats the query, a few times. */
 static int external_query_once(struct dp_external_accountants *p, size_t objective,
 			       const char *parameters, struct dp__external_wait wait_limit,
 			       double *epsilon, struct dp_err *err)
@@ -264,7 +263,7 @@ static int external_query_once(struct dp_external_accountants *p, size_t objecti
 	if (code != DP_OK)
 		return code;
 	if (reply == DP__REPLY_CANCELLED) {
-		dp__external_process_stop(process, true); /* nobody waits for this answer */
+		dp__external_process_stop(process, true); /* the answer is no longer wanted */
 		return external_fail_cancelled(err);
 	}
 	if (reply != DP__REPLY_LINE)
@@ -279,8 +278,8 @@ static int external_query_once(struct dp_external_accountants *p, size_t objecti
 	return code;
 }
 
-/* Some points are asked twice, always the same ones, and what is asked first of a new
- * process. */
+/* Always the same points, and the first query of a new process, are sent twice to check that
+ * answers are pure. */
 static bool external_needs_verifying(const struct external_program *program, const char *parameters)
 {
 	char digest[DP_SHA256_HEX_SIZE];
@@ -335,7 +334,7 @@ static int external_query_verified(struct dp_external_accountants *p, size_t obj
 				      again == DP_OK ? dp_num_text(second, two) : "an error", err);
 }
 
-/* ---- answers that are kept ---- */
+/* ---- the cache ---- */
 
 static bool external_cache_find(struct dp_external_accountants *p, const char *key, double *epsilon)
 {
@@ -356,9 +355,9 @@ static void external_cache_add(struct dp_external_accountants *p, const char *ke
 	pthread_mutex_unlock(&p->cache_lock);
 }
 
-/* ---- asking ---- */
+/* ---- the public query ---- */
 
-/* The lock of questions; DP_E_BUSY or DP_E_INTERRUPTED without it. */
+/* Takes query_lock, or fails with DP_E_BUSY or DP_E_INTERRUPTED. */
 static int external_lock_queries(const struct dp_external_caller *caller,
 				 const struct dp__external_wait *wait_limit, struct dp_err *err)
 {
@@ -382,7 +381,7 @@ static int external_lock_queries(const struct dp_external_caller *caller,
 	return external_fail_cancelled(err);
 }
 
-/* `key` is the number of the objective, a blank, and the parameters. */
+/* `key`: the objective's number, a space, and the parameters. */
 static int external_query_locked(const struct dp_external_caller *caller, size_t objective,
 				 const char *key, double *epsilon, struct dp_err *err)
 {
@@ -392,7 +391,7 @@ static int external_query_locked(const struct dp_external_caller *caller, size_t
 
 	if (code != DP_OK)
 		return code;
-	if (!external_cache_find(p, key, epsilon)) /* another one may just have asked */
+	if (!external_cache_find(p, key, epsilon)) /* another thread may have stored it meanwhile */
 		code = external_query_verified(p, objective, strchr(key, ' ') + 1, wait_limit,
 					       epsilon, err);
 	pthread_mutex_unlock(&p->query_lock);

@@ -1,12 +1,12 @@
-/* discrete_gaussian.c - whole numbers with discrete Gaussian noise.
+/* discrete_gaussian.c - the discrete Gaussian mechanism on integers.
  *
- * Canonne, Kamath and Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS
- * 2020: P(z) is in proportion to exp(-z^2 / (2 sigma^2)) for whole z, and can be drawn
- * exactly. Renyi divergences are at most those of the real Gaussian (Theorem 4). For one
- * number that changes by s at most, exactly (Theorem 7):
+ * Canonne, Kamath and Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020: P(z)
+ * is proportional to exp(-z^2 / (2 sigma^2)) for integer z, and can be drawn exactly. Renyi
+ * divergences are at most those of the real Gaussian (Theorem 4). For one number that changes by s
+ * at most, exactly (Theorem 7):
  *   delta(x) = P(Y > x sigma^2/s - s/2) - exp(x) P(Y > x sigma^2/s + s/2).
- * That is the most over all m of P(Y >= m) - exp(x) P(Y >= m + s), since the likelihood
- * ratio grows; so it grows with s, and smaller changes are covered. */
+ * That is the maximum over m of P(Y >= m) - exp(x) P(Y >= m + s), since the likelihood ratio grows.
+ * So it grows with s, and smaller changes are covered. */
 #include "privacy/privacy_internal.h"
 
 #include <float.h>
@@ -20,12 +20,12 @@ enum {
 	GROUP
 };
 
-/* A table of tails ends where doubles do. Beyond these there is none, and Renyi
- * divergences answer: it would be long, or every epsilon in the hundreds. */
+/* The table of tails ends where doubles underflow. Where it would be too long, or every epsilon is
+ * in the hundreds, there is none, and Renyi divergences answer. */
 #define TABLE_REACH 37.5 /* standard deviations */
 #define TABLE_SIGMA 2e4
 #define TABLE_MU    20.0
-#define TABLE_LOST  1e-300 /* more than all the probability beyond its end */
+#define TABLE_LOST  1e-300 /* above all the probability beyond its end */
 
 static const struct dp_privacy_key keys[] = {
 	[SIGMA] = { .name = "sigma",
@@ -44,7 +44,7 @@ static const struct dp_privacy_key keys[] = {
 	[GROUP] = DP__KEY_GROUP(0x1p53),
 };
 
-/* ---- as a part of a composition; mu = sensitivity / sigma, shape = sensitivity ---- */
+/* ---- component of a composition; mu = sensitivity / sigma, shape = sensitivity ---- */
 
 static double discrete_sigma(const struct dp_privacy_component *p)
 {
@@ -56,7 +56,7 @@ static bool discrete_has_table(const struct dp_privacy_component *p)
 	return discrete_sigma(p) <= TABLE_SIGMA && p->mu <= TABLE_MU;
 }
 
-/* exp(-z^2 / (2 sigma^2)) to the last place: what the product loses is given back. */
+/* exp(-z^2 / (2 sigma^2)) to the last place: restores what the product loses. */
 static double discrete_weight(double half, double z)
 {
 	double e = z * z * half, lost = fma(z * z, half, -e);
@@ -101,7 +101,7 @@ static double discrete_tail(const struct dp_privacy_component *p, double m)
 	       (mirrored < (double)p->ntable ? p->table[(size_t)mirrored] : 0);
 }
 
-/* The least m that loses more than x. */
+/* The least m with a loss above x. */
 static double discrete_threshold(const struct dp_privacy_component *p, double x)
 {
 	return floor(x * discrete_sigma(p) / p->mu - 0.5 * p->shape) + 1;
@@ -123,12 +123,12 @@ static double discrete_profile(const struct dp_privacy_component *p, enum dp__di
 	*slack = TABLE_LOST;
 	if (!p->table)
 		return 1;
-	/* rounding may miss the mark by one, where it makes no difference */
+	/* rounding may miss the threshold by one, where it makes no difference */
 	m = discrete_threshold(p, x);
 	all = discrete_total_weight(p);
 	for (int i = -1; i <= 1; i++)
 		v = fmax(v, discrete_delta(p, x, m + i));
-	/* exponents multiply the rounding of x, and of sigma in both tails */
+	/* exponents multiply the rounding error of x, and of sigma in both tails */
 	far = (fabs(m) + p->shape) / sigma;
 	*slack += DBL_EPSILON * (32 + fabs(x) + 8 * far * far) * discrete_tail(p, m) / all;
 	return v / all;
@@ -141,8 +141,8 @@ static double discrete_cgf(const struct dp_privacy_component *p, struct dp__rdp_
 	return 0.5 * order * (order - 1) * p->mu * p->mu;
 }
 
-/* delta(x) is at most the probability of a larger loss, and the noise is subgaussian:
- * P(Y >= m) <= exp(-m^2 / (2 sigma^2)). */
+/* delta(x) is at most the probability of a larger loss, and the noise is subgaussian: P(Y >= m) <=
+ * exp(-m^2 / (2 sigma^2)). */
 static double discrete_tail_cutoff(const struct dp_privacy_component *p, enum dp__direction d,
 				   double log_tail)
 {
@@ -170,21 +170,21 @@ static double discrete_max_loss(const struct dp_privacy_component *p, enum dp__d
 	return INFINITY;
 }
 
-/* Where there is no table, too large for any grid. */
+/* Without a table: too large for any grid. */
 static double discrete_loss_scale(const struct dp_privacy_component *p)
 {
 	return discrete_has_table(p) ? p->mu * p->mu : fmax(p->mu * p->mu, 1e7);
 }
 
-/* Three sets are tried. */
+/* It tries three sets. */
 static double discrete_profile_cost(const struct dp_privacy_component *p)
 {
 	(void)p;
 	return 2;
 }
 
-/* The root of delta(x) = `delta`. It is convex in exp(x) and made of lines, one for each
- * m: Newton's steps from below end at the root after finitely many. */
+/* The root of delta(x) = `delta`. delta is convex and piecewise linear in exp(x), one piece for
+ * each m, so Newton steps from below reach the root after finitely many. */
 static double discrete_solve_epsilon(const struct dp_privacy_component *p, double delta)
 {
 	double x = 0, goal = delta * discrete_total_weight(p);
@@ -207,7 +207,7 @@ static double discrete_exact_epsilon(const struct dp_privacy_component *p, doubl
 	if (p->count != 1 || !p->table)
 		return NAN;
 	x = discrete_solve_epsilon(p, delta);
-	/* the last digits are luck; what is handed out must hold */
+	/* the last digits are rounding noise; raise x until the bound holds */
 	for (double step = DBL_EPSILON * fmax(x, DBL_MIN); isfinite(x); step *= 2) {
 		if (discrete_profile(p, DP__DIRECTION_REMOVE, x, &slack) + slack <= delta)
 			return x;
@@ -255,7 +255,7 @@ static double discrete_curve_cgf(void *ctx, double order)
 	return discrete_cgf(ctx, NULL, order);
 }
 
-/* The answer, where a table cannot give it or gives more. */
+/* The answer where a table cannot give it, or gives more. */
 static void discrete_rdp_epsilon(struct dp_privacy_component *p, struct dp_epsilon *out)
 {
 	struct dp__rdp_curve curve = { discrete_curve_cgf, p, true };

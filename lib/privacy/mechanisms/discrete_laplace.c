@@ -1,14 +1,13 @@
-/* discrete_laplace.c - whole numbers with two-sided geometric noise.
+/* discrete_laplace.c - the discrete Laplace mechanism on integers: two-sided geometric noise.
  *
- * Ghosh, Roughgarden and Sundararajan, Universally Utility-maximizing Privacy Mechanisms,
- * STOC 2009: P(z) is in proportion to exp(-|z| / b) for whole z. Unlike real Laplace
- * noise it can be drawn exactly, so that floating point leaks nothing. Pure:
- * epsilon = sensitivity / b.
+ * Ghosh, Roughgarden and Sundararajan, Universally Utility-maximizing Privacy Mechanisms, STOC
+ * 2009: P(z) is proportional to exp(-|z| / b) for integer z. Unlike real Laplace noise it can be
+ * drawn exactly, so floating point leaks nothing. Pure: epsilon = sensitivity / b.
  *
- * At delta > 0, exactly: the likelihood ratio of the noise and the noise moved by s
- * falls, so the worst sets of outcomes are {z <= m}, and
+ * At delta > 0, exactly: the likelihood ratio of the noise and the noise shifted by s falls, so the
+ * worst sets of outcomes are {z <= m}, and
  *   delta(x) = max over m of F(m) - exp(x) F(m - s), F being the distribution function.
- * It grows with s, so that smaller changes are covered. With h = 1/b and 0 <= m < s
+ * It grows with s, so smaller changes are covered. With h = 1/b and 0 <= m < s
  *   delta = [1 - exp(x - (s - m) h) + exp(-h) (1 - exp(-m h))] / (1 + exp(-h)). */
 #include "privacy/privacy_internal.h"
 
@@ -40,10 +39,10 @@ static const struct dp_privacy_key keys[] = {
 	[GROUP] = DP__KEY_GROUP(0x1p53),
 };
 
-/* ---- as a part of a composition; mu = sensitivity / scale, shape = sensitivity ---- */
+/* ---- component of a composition; mu = sensitivity / scale, shape = sensitivity ---- */
 
-/* exp K is geometric sums: loss mu for z <= 0, then down to -mu in steps of 2h. Pure
- * epsilon gives order (order - 1) mu^2 / 2, which has no rounding (Bun and Steinke 2016,
+/* exp K is a sum of geometric series: loss mu for z <= 0, then down to -mu in steps of 2h. Pure
+ * epsilon gives order (order - 1) mu^2 / 2, which has no rounding error (Bun and Steinke 2016,
  * Proposition 3.3). */
 static double geometric_cgf(const struct dp_privacy_component *p, struct dp__rdp_wor *tables,
 			    double order)
@@ -58,7 +57,7 @@ static double geometric_cgf(const struct dp_privacy_component *p, struct dp__rdp
 	return k + slack < pure * p->mu ? k + slack : pure * p->mu;
 }
 
-/* delta at the loss x by the set {z <= m}; no set gives more than the best. */
+/* delta at the loss x for the set {z <= m}. No set exceeds the best. */
 static double geometric_delta(const struct dp_privacy_component *p, double x, double m)
 {
 	double h = p->mu / p->shape, left = p->shape - m;
@@ -72,7 +71,7 @@ static double geometric_profile(const struct dp_privacy_component *p, enum dp__d
 	double v = 0, m = ceil(0.5 * (p->shape - x * p->shape / p->mu)) - 1;
 
 	(void)d;
-	/* the best m may be missed by one where losses are as good as equal */
+	/* the best m may be off by one where losses are nearly equal */
 	for (double i = fmax(m - 1, 0); x < p->mu && i <= fmin(m + 1, p->shape - 1); i++)
 		v = fmax(v, geometric_delta(p, x, i));
 	*slack = 8 * DBL_EPSILON * v;
@@ -94,7 +93,7 @@ static void geometric_rough_points(struct dp__loss_points *s, const struct dp_pr
 				    INFINITY);
 }
 
-/* Three sets are tried. */
+/* It tries three sets. */
 static double geometric_profile_cost(const struct dp_privacy_component *p)
 {
 	(void)p;
@@ -127,7 +126,7 @@ static double geometric_exact_epsilon(const struct dp_privacy_component *p, doub
 	if (geometric_delta_excess(&t, 0) <= 0)
 		return 0;
 	x = dp__find_root(geometric_delta_excess, &t, 0, p->mu);
-	/* the last digits of the root are luck; what is handed out must hold */
+	/* the last digits of the root are rounding noise; raise x until the bound holds */
 	for (double step = DBL_EPSILON * p->mu; geometric_delta_excess(&t, x) > 0; step *= 2)
 		x = fmin(x + step, p->mu);
 	return x;

@@ -1,13 +1,12 @@
 /* dp_sgd.c - training by noisy gradients of sampled lots (DP-SGD, DP-Adam).
  *
- * Two samplers, each with its own neighbouring relation and its own meaning of the
- * noise multiplier:
- *   without-replacement  every step draws a fresh lot of exactly `lot` records;
- *                        replace-one; noise relative to 2L, the most that replacing a
- *                        record moves a sum of gradients clipped to L
- *   poisson              every step takes each record with probability lot / records;
- *                        add or remove one; noise relative to L
- * Theorems are named in rdp_wor.c, rdp_poisson.c and component_gaussian.c. */
+ * Two samplers, each with its own neighbouring relation and noise multiplier:
+ *   without-replacement  every step draws a fresh lot of exactly `lot` records; replace-one; noise
+ *                        relative to 2L, the largest change of a sum of gradients clipped to L when
+ *                        a record is replaced
+ *   poisson              every step takes each record with probability lot / records; add or remove
+ *                        one; noise relative to L
+ * rdp_wor.c, rdp_poisson.c and component_gaussian.c name the theorems. */
 #include "privacy/privacy_internal.h"
 
 #include <math.h>
@@ -156,8 +155,8 @@ static double sgd_count_steps(const double *v)
 	return isnan(v[EPOCHS]) ? v[STEPS] : v[EPOCHS] * rint(lots);
 }
 
-/* Lots, or rates, that make i + 1 steps of an epoch: with the steps fixed a larger one is
- * never more private, but with one step less it may be. */
+/* The range of lots or rates with i + 1 steps per epoch. With fixed steps a larger value is never
+ * more private, but with one step less it may be. */
 static bool sgd_monotone_range(const double *v, const struct dp_privacy_key *k, size_t i,
 			       double *lo, double *hi)
 {
@@ -179,13 +178,13 @@ static bool sgd_monotone_range(const double *v, const struct dp_privacy_key *k, 
 	return true;
 }
 
-/* The share of the records that a lot has. */
+/* The share of the records in a lot. */
 static double sgd_sampling_rate(const double *v)
 {
 	return isnan(v[SAMPLE_RATE]) ? v[LOT] / v[RECORDS] : v[SAMPLE_RATE];
 }
 
-/* A lot that is drawn without replacement has so many records and no fewer. */
+/* A lot drawn without replacement has exactly this many records. */
 static bool sgd_requires_integer(const double *v, const struct dp_privacy_key *k)
 {
 	return k == &keys[LOT] && v[SAMPLING] == WITHOUT_REPLACEMENT;
@@ -236,7 +235,7 @@ struct sgd_account {
 	struct dp__rdp_wor *wor;
 };
 
-/* Not the part's own cgf(): what publications compute is wanted here, no tighter. */
+/* Not the component's own cgf(): this reproduces published numbers, not the tightest bound. */
 static double sgd_published_cgf(void *ctx, double order)
 {
 	const struct sgd_account *a = ctx;
@@ -247,7 +246,7 @@ static double sgd_published_cgf(void *ctx, double order)
 					     : dp__rdp_wor_cgf(a->wor, a->component.q, order));
 }
 
-/* Without sampling: never less private than with it. */
+/* Without sampling: an upper bound of the curve with it. */
 static double sgd_unsampled_cgf(void *ctx, double order)
 {
 	const struct sgd_account *a = ctx;
@@ -291,7 +290,7 @@ static double sgd_component_cgf(void *ctx, double order)
 	return a->component.count * a->component.kind->cgf(&a->component, a->wor, order);
 }
 
-/* The least that Renyi curves give, whatever publications computed. */
+/* The smallest Renyi bound, regardless of published numbers. */
 static void sgd_best_rdp_epsilon(struct dp_privacy_workspace *workspace, const double *v,
 				 const struct dp_privacy_component *component,
 				 struct dp_epsilon *out)
@@ -322,8 +321,8 @@ static void sgd_best_rdp_epsilon(struct dp_privacy_workspace *workspace, const d
 			       "in a lot";
 }
 
-/* Where the budget of cells is too small for a tight grid, or no grid holds the losses,
- * the other accountant has the better bound. */
+/* If the cell budget is too small for a tight grid, or no grid holds the losses, the Renyi bound is
+ * the better one. */
 static void sgd_pld_epsilon(struct dp_privacy_workspace *workspace, const double *v,
 			    const struct dp_privacy_component *component, struct dp_epsilon *out)
 {
@@ -354,7 +353,7 @@ static int sgd_epsilon_cached(struct dp_privacy_workspace *workspace, const doub
 		e.error_is_proved = true;
 	} else if (v[ACCOUNTANT] == DP_PRIVACY_PLD) {
 		sgd_pld_epsilon(workspace, v, &component, &e);
-	} else if (v[GROUP] > 1) { /* nothing that publications computed */
+	} else if (v[GROUP] > 1) { /* no published numbers */
 		sgd_best_rdp_epsilon(workspace, v, &component, &e);
 	} else {
 		sgd_rdp_epsilon(workspace, v, &component, &e);
@@ -380,7 +379,7 @@ static enum dp_privacy_cost sgd_cost(const double *v)
 							       : DP_PRIVACY_COST_CACHED;
 }
 
-/* ---- what a trainer is told and declares ---- */
+/* ---- resolved values and declarations of a trainer ---- */
 
 static void sgd_resolve_steps(double *v)
 {
@@ -402,8 +401,8 @@ static int sgd_fail_contradiction(struct dp_err *err, const char *what, double s
 	return DP_E_INVALID;
 }
 
-/* A mean lot is a rate times the records in most trainers, and rounded on its way; a lot
- * without replacement is counted. */
+/* For Poisson, most trainers compute the mean lot from a rate and the records, with rounding.
+ * Without replacement it is exact. */
 static bool sgd_lot_differs(const double *v, double lot)
 {
 	return v[SAMPLING] == POISSON ? !(fabs(lot / v[LOT] - 1) < 1e-6) : lot != v[LOT];
@@ -413,7 +412,7 @@ static int sgd_check_declaration(const double *v, const struct dp_declaration *d
 				 struct dp_err *err)
 {
 	const char *ours = samplings[(int)v[SAMPLING]];
-	/* noise relative to 2L is twice that relative to L */
+	/* a multiplier relative to 2L is doubled to be relative to L */
 	double noise = sgd_noise_multiplier(v) * (v[SAMPLING] == POISSON ? 1 : 2);
 
 	if (d->sampling && strcmp(d->sampling, "shuffle") == 0) {
@@ -443,7 +442,7 @@ static int sgd_check_declaration(const double *v, const struct dp_declaration *d
 	return DP_OK;
 }
 
-/* ---- words ---- */
+/* ---- descriptions ---- */
 
 static const char *sgd_theorem(const double *v)
 {

@@ -1,23 +1,21 @@
-/* exponential.c - the exponential mechanism and report noisy max: which of several
- * candidates has the best score.
+/* exponential.c - the exponential mechanism and report noisy max.
  *
- * McSherry and Talwar, Mechanism Design via Differential Privacy, FOCS 2007: a candidate
- * is chosen with probability in proportion to exp(score / scale), which is what adding
- * Gumbel noise of that scale to every score and taking the largest does. If one record
- * moves scores by s at most, the losses of all candidates lie in one interval of width
- * eta = 2 s / scale, or s / scale where a record moves all scores the same way: bounded
- * range (Durfee and Rogers, NeurIPS 2019). The interval is [t - eta, t] for some t, and
- * among losses in it those with mass at both ends only are the worst: loss t with
- * probability (1 - exp(t - eta)) / (1 - exp(-eta)). The most over all t is
+ * McSherry and Talwar, Mechanism Design via Differential Privacy, FOCS 2007: chooses a candidate
+ * with probability proportional to exp(score / scale), as does adding Gumbel noise of that scale to
+ * every score and taking the largest. If one record moves scores by s at most, the losses of all
+ * candidates lie in one interval of width eta = 2 s / scale, or s / scale where a record moves all
+ * scores the same way: bounded range (Durfee and Rogers, NeurIPS 2019). The interval is [t - eta,
+ * t] for some t, and among losses in it those with mass at both ends only are the worst: loss t
+ * with probability (1 - exp(t - eta)) / (1 - exp(-eta)). The maximum over t is
  *   delta(x) = (1 - exp((x - eta) / 2))^2 / (1 - exp(-eta)) for |x| <= eta
- * (Dong, Durfee and Rogers, Optimal Differential Privacy Composition for Exponential
- * Mechanisms, ICML 2020). In y = exp(x) it is convex with slope -1 at y = exp(-eta) and
- * 0 at exp(eta), so it is the profile of a pair, which dominates and composes.
+ * (Dong, Durfee and Rogers, Optimal Differential Privacy Composition for Exponential Mechanisms,
+ * ICML 2020). In y = exp(x) it is convex with slope -1 at y = exp(-eta) and 0 at exp(eta), so it is
+ * the profile of a pair, which dominates and composes.
  *
- * Laplace or exponential noise of that scale on every score is as private as pure
- * epsilon tells, no more is used: with the noise of all others fixed, a candidate wins
- * if its own noise passes a mark, the mark moves by eta x scale at most, and both
- * distributions have P(noise > mark + d) >= exp(-d / scale) P(noise > mark). */
+ * For Laplace or exponential noise of that scale on every score, only pure epsilon is used: with
+ * the noise of all others fixed, a candidate wins if its own noise passes a threshold, the
+ * threshold moves by eta x scale at most, and both distributions have P(noise > t + d) >= exp(-d /
+ * scale) P(noise > t). */
 #include "privacy/privacy_internal.h"
 
 #include <float.h>
@@ -83,11 +81,11 @@ static double exponential_range_width(const double *v)
 	return isfinite(range) ? nextafter(range * (1 + DBL_EPSILON), INFINITY) : INFINITY;
 }
 
-/* ---- bounded range as a part of a composition; mu is the width ---- */
+/* ---- bounded range as a component of a composition; mu is the width ---- */
 
-/* The most over all t: exp K = u^(order - 1) (a - b u) / (1 - exp(-eta)) with
- * u = exp(t), largest at u = (order - 1) a / (order b). Hoeffding's lemma gives
- * order (order - 1) eta^2 / 8 (Cesar and Rogers, ALT 2021), which has no rounding. */
+/* The maximum over t: exp K = u^(order - 1) (a - b u) / (1 - exp(-eta)) with u = exp(t), largest at
+ * u = (order - 1) a / (order b). Hoeffding's lemma gives order (order - 1) eta^2 / 8 (Cesar and
+ * Rogers, ALT 2021), which has no rounding error. */
 static double bounded_range_cgf(const struct dp_privacy_component *p, struct dp__rdp_wor *tables,
 				double order)
 {
@@ -112,7 +110,7 @@ static double bounded_range_profile(const struct dp_privacy_component *p, enum d
 	return v;
 }
 
-/* Its density is in proportion to exp(x / 2). */
+/* Its density is proportional to exp(x / 2). */
 static void bounded_range_rough_points(struct dp__loss_points *s,
 				       const struct dp_privacy_component *p, enum dp__direction d,
 				       double end)
@@ -133,8 +131,7 @@ static void bounded_range_rough_points(struct dp__loss_points *s,
 
 static double bounded_range_epsilon(double range, double delta)
 {
-	/* every step may be off in the last place; near 1 that is much of the logarithm
-	 */
+	/* every step may be off in the last place; near 1 that is much of the logarithm */
 	double share = sqrt(-delta * expm1(-range)) * (1 - 8 * DBL_EPSILON);
 	double less = 2 * log1p(-share);
 	double slack = 8 * DBL_EPSILON * (range - less);

@@ -1,8 +1,8 @@
 /* gaussian.c - the Gaussian mechanism, exactly.
  *
- * Balle and Wang, Improving the Gaussian Mechanism for Differential Privacy:
- * Analytical Calibration and Optimal Denoising, ICML 2018, Theorem 8. The neighbouring
- * relation is the one that the caller's sensitivity is meant for. */
+ * Balle and Wang, Improving the Gaussian Mechanism for Differential Privacy: Analytical Calibration
+ * and Optimal Denoising, ICML 2018, Theorem 8. The neighbouring relation is that of the caller's
+ * sensitivity. */
 #include "privacy/privacy_internal.h"
 
 #include <float.h>
@@ -26,16 +26,16 @@ double dp__gaussian_delta(double mu, double epsilon)
 	return exp(gaussian_log_delta(mu, 0.5 * mu - epsilon / mu));
 }
 
-/* By how much a Mills ratio may be off, absolutely: erfc() and exp() multiply what their
- * arguments are rounded by with the square of these. */
+/* Bounds the absolute error of a Mills ratio: erfc() and exp() multiply the rounding of their
+ * arguments by the square of these. */
 static double mills_slack(double t, double ratio)
 {
 	return DBL_EPSILON * (8 + 2 * fmin(t * t, 625)) * ratio;
 }
 
-/* Mills' ratio at t minus that at t + mu, not below the true value. It is the transform
- * of a density, M(t) = integral of exp(-t u - u^2 / 2), so -M' = 1 - t M is convex and
- * the trapezoid rule an upper bound, which nothing cancels in where mu is small. */
+/* Mills' ratio at t minus that at t + mu, rounded up. It is the transform of a density, M(t) =
+ * integral of exp(-t u - u^2 / 2), so -M' = 1 - t M is convex and the trapezoid rule an upper
+ * bound, without cancellation for small mu. */
 static double mills_difference_upper(double t, double mu)
 {
 	double here = dp__mills_ratio(t), there = dp__mills_ratio(t + mu), far = t + mu;
@@ -47,7 +47,7 @@ static double mills_difference_upper(double t, double mu)
 		    0.5 * mu * (slope + far_slope) * (1 + 4 * DBL_EPSILON));
 }
 
-/* The same as gaussian_log_delta(), never below the true value. */
+/* gaussian_log_delta(), rounded up. */
 static double gaussian_log_delta_upper(double mu, double a)
 {
 	/* the roundings of a, of the exponent and of the last logarithm */
@@ -74,7 +74,7 @@ static double gaussian_delta_excess(void *ctx, double a)
 	return gaussian_log_delta_upper(t->mu, a) - t->log_delta;
 }
 
-/* delta(0) has a form of its own, in which nothing cancels. */
+/* delta(0) has its own form without cancellation. */
 static bool gaussian_epsilon_is_zero(double mu, double log_delta)
 {
 	double delta = erf(0.5 * M_SQRT1_2 * mu);
@@ -89,7 +89,7 @@ double dp__gaussian_epsilon(double mu, double log_delta)
 
 	if (!(mu * mu < 1e300))
 		return INFINITY;
-	t.log_delta -= DBL_EPSILON * fabs(log_delta); /* a rounded logarithm */
+	t.log_delta -= DBL_EPSILON * fabs(log_delta); /* rounding of the logarithm */
 	if (log_delta >= 0 || gaussian_epsilon_is_zero(mu, t.log_delta))
 		return 0;
 	while (gaussian_delta_excess(&t, lo) > 0)
@@ -97,7 +97,7 @@ double dp__gaussian_epsilon(double mu, double log_delta)
 	a = gaussian_delta_excess(&t, 0.5 * mu) > 0
 		    ? dp__find_root(gaussian_delta_excess, &t, lo, 0.5 * mu)
 		    : 0.5 * mu;
-	/* the last digits of the root are luck; what is handed out must hold */
+	/* the last digits of the root are rounding noise; raise epsilon until the bound holds */
 	epsilon = fmax(mu * (0.5 * mu - a), 0);
 	while (isfinite(epsilon) && gaussian_delta_excess(&t, 0.5 * mu - epsilon / mu) > 0) {
 		epsilon += step * fmax(epsilon, DBL_MIN);

@@ -1,9 +1,9 @@
 /* laplace.c - the Laplace mechanism, pure and approximate.
  *
- * Pure: Dwork, McSherry, Nissim and Smith, Calibrating Noise to Sensitivity, TCC 2006,
- * Proposition 1. At delta > 0: the exact profile delta = 1 - exp((epsilon - 1/b) / 2),
- * Balle, Barthe and Gaboardi, Privacy Amplification by Subsampling, NeurIPS 2018,
- * Theorem 3. The neighbouring relation is the one that the sensitivity is meant for. */
+ * Pure: Dwork, McSherry, Nissim and Smith, Calibrating Noise to Sensitivity, TCC 2006, Proposition
+ * 1. At delta > 0: the exact profile delta = 1 - exp((epsilon - 1/b) / 2), Balle, Barthe and
+ * Gaboardi, Privacy Amplification by Subsampling, NeurIPS 2018, Theorem 3. The neighbouring
+ * relation is that of the sensitivity. */
 #include "privacy/privacy_internal.h"
 
 #include <float.h>
@@ -35,14 +35,14 @@ static const struct dp_privacy_key keys[] = {
 	[GROUP] = DP__KEY_GROUP(0x1p53),
 };
 
-/* Rounded up, so that epsilon without delta is. */
+/* Rounded up, so that pure epsilon is, too. */
 static double laplace_mu(const double *v)
 {
 	return dp__divide_up(dp__multiply_up(v[SENSITIVITY], v[GROUP]), v[SCALE]);
 }
 
-/* Rounded up, too: where delta is small, the last place of epsilon is a large share of
- * it. log1p() is off by a few units in its last place, the sum by half a unit. */
+/* Rounded up: for small delta, the last place of epsilon is a large share of it. log1p() is off by
+ * a few units in its last place, the sum by half a unit. */
 static double laplace_epsilon_at_delta(double mu, double delta)
 {
 	double less = 2 * log1p(-delta) * (1 - 8 * DBL_EPSILON);
@@ -60,7 +60,7 @@ static int laplace_epsilon(const double *v, struct dp_epsilon *out, struct dp_er
 	return DP_OK;
 }
 
-/* ---- as a part of a composition; mu = sensitivity / scale ---- */
+/* ---- component of a composition; mu = sensitivity / scale ---- */
 
 /* exp(t) - 1 - t for |t| <= 1, to the last digits: the first terms of exp cancel. */
 static double laplace_exp_remainder(double t)
@@ -72,9 +72,9 @@ static double laplace_exp_remainder(double t)
 	return 0.5 * t * t * sum;
 }
 
-/* Mironov 2017, Table II. The divergence of large noise is of second order, what is
- * added of first: these terms are left out before they cancel, or nothing would remain
- * to count where a mechanism of scale 1e9 is used 1e17 times. */
+/* Mironov 2017, Table II. The divergence of large noise is of second order, the added terms of
+ * first. They are omitted before they cancel, so that scale 1e9 used 1e17 times still gives a
+ * result. */
 static double laplace_cgf(const struct dp_privacy_component *p, struct dp__rdp_wor *tables,
 			  double order)
 {
@@ -98,7 +98,7 @@ static double laplace_profile(const struct dp_privacy_component *p, enum dp__dir
 	return v;
 }
 
-/* Both ends of the loss have mass of their own. */
+/* Both ends of the loss have probability mass. */
 static void laplace_rough_points(struct dp__loss_points *s, const struct dp_privacy_component *p,
 				 enum dp__direction d, double end)
 {

@@ -1,4 +1,4 @@
-/* mechanism.c - the list of mechanisms, and the check of values against their keys. */
+/* mechanism.c - finds and describes mechanisms, and checks values against their keys. */
 #include "privacy/privacy_internal.h"
 
 #include "base/units.h"
@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* delta x records: how many records are published on average by a mechanism that
- * publishes each with probability delta and does nothing else, which is (0,
- * delta)-private. At one half somebody is exposed with a probability of 40 %. */
+/* delta x records: the average number of records published by the (0, delta)-private mechanism that
+ * publishes each with probability delta. At one half, a record is exposed with a probability of 40
+ * %. */
 #define EXPECTED_PUBLISHED_MAX 0.5
 
 const char *const dp_privacy_accountants[] = {
@@ -84,7 +84,7 @@ struct dp_epsilon dp__closed_form(double epsilon, double delta, double error)
 	};
 }
 
-/* Words are never set by a parameter, so that their defaults are known. */
+/* Parameters never set words, so the defaults of words are known. */
 enum dp_privacy_cost dp_mechanism_cost(const struct dp_mechanism *m, const double *values)
 {
 	double full[DP_PRIVACY_KEYS_MAX];
@@ -96,7 +96,7 @@ enum dp_privacy_cost dp_mechanism_cost(const struct dp_mechanism *m, const doubl
 	return m->cost(full);
 }
 
-/* What adds up: the accountant that the values choose, or the mechanism's own formula. */
+/* What is added up: by the chosen accountant, or the mechanism's own formula. */
 static const char *accountant_text(const struct dp_mechanism *m, const double *values)
 {
 	static const char *const texts[] = {
@@ -190,7 +190,7 @@ char *dp_privacy_key_format_range(const struct dp_privacy_key *k,
 	if (isfinite(k->lo))
 		n += (size_t)snprintf(out + n, DP_PRIVACY_RANGE_TEXT_LEN - n, " %s %s",
 				      k->lo_open ? ">" : ">=", dp_num_text(k->lo, lo));
-	/* 2^53 only says that doubles hold every whole number up to there */
+	/* 2^53 only means that doubles hold every integer up to there */
 	if (isfinite(k->hi) && k->hi < 0x1p53)
 		snprintf(out + n, DP_PRIVACY_RANGE_TEXT_LEN - n, "%s %s %s",
 			 isfinite(k->lo) ? " and" : "",
@@ -198,8 +198,7 @@ char *dp_privacy_key_format_range(const struct dp_privacy_key *k,
 	return out;
 }
 
-/* Of the keys of one group exactly one must be there. Looks at a group once, at its
- * first key. */
+/* Exactly one key of a group must be given. Checks a group once, at its first key. */
 static int check_key_alternatives(const struct dp_mechanism *m, const double *values, size_t first,
 				  struct dp_err *err)
 {
@@ -228,7 +227,7 @@ static int check_key_alternatives(const struct dp_mechanism *m, const double *va
 		     : dp_fail(err, DP_E_INVALID, "mechanism %s needs the key %s", m->name, names);
 }
 
-/* A key that is not given: is it needed, or does another stand in its place? */
+/* Checks whether an absent key is required or replaced by another. */
 static int check_absent_key(const struct dp_mechanism *m, const double *values,
 			    const struct dp_privacy_key *k, struct dp_err *err)
 {

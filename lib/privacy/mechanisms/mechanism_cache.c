@@ -1,4 +1,4 @@
-/* mechanism_cache.c - a mechanism prepared for many evaluations. */
+/* mechanism_cache.c - a mechanism with a cache for many evaluations. */
 #include "privacy/privacy_internal.h"
 
 #include <stdlib.h>

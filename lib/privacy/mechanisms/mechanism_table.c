@@ -1,6 +1,6 @@
 /* mechanism_table.c - the list of all mechanisms.
  *
- * Nothing else may stand in this file, so that a test's own list can take its place. */
+ * Keep this file free of other code: a test replaces it by its own list. */
 #include "privacy/privacy_internal.h"
 
 const struct dp_mechanism *const dp_mechanisms[] = {

@@ -1,12 +1,11 @@
-/* output_perturbation.c - Gaussian noise on the weights of a regularised logistic
- * regression trained by projected stochastic gradient descent.
+/* output_perturbation.c - Gaussian noise on the weights of a regularised logistic regression.
  *
- * Wu, Li, Kumar, Chaudhuri, Jha and Naughton, Bolt-on Differential Privacy for
- * Scalable Stochastic Gradient Descent-based Analytics, SIGMOD 2017, Algorithm 2 and
- * Lemma 8: for a gamma-strongly convex, L-Lipschitz loss the sensitivity is
- * 2 L / (gamma n), however many passes are made. Rows of norm at most 1 and weights
- * within radius 1 / gamma give L = 2. Then the exact Gaussian mechanism. Neighbours:
- * one record replaced by another. */
+ * Trained by projected stochastic gradient descent. Wu, Li, Kumar, Chaudhuri, Jha and Naughton,
+ * Bolt-on Differential Privacy for Scalable Stochastic Gradient Descent-based Analytics, SIGMOD
+ * 2017, Algorithm 2 and Lemma 8: for a gamma-strongly convex, L-Lipschitz loss the sensitivity is 2
+ * L / (gamma n), for any number of passes. Rows of norm at most 1 and weights within radius 1 /
+ * gamma give L = 2. Then the exact Gaussian mechanism. Neighbours: one record replaced by
+ * another. */
 #include "privacy/privacy_internal.h"
 
 #include <float.h>
@@ -48,7 +47,7 @@ static double output_perturbation_mu(const double *v)
 {
 	double mu = 4 * v[GROUP] / (v[REGULARIZATION] * v[RECORDS]) / v[SIGMA];
 
-	return mu * (1 + 4 * DBL_EPSILON); /* three roundings: not below the true one */
+	return mu * (1 + 4 * DBL_EPSILON); /* three roundings: not below the true value */
 }
 
 static int output_perturbation_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)

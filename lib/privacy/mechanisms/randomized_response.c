@@ -1,11 +1,11 @@
-/* randomized_response.c - every person's category, replaced at random.
+/* randomized_response.c - randomized response: replaces every person's category at random.
  *
- * Warner, Randomized Response, JASA 1965; k categories: Kairouz, Oh and Viswanath,
- * Extremal Mechanisms for Local Differential Privacy, JMLR 2016. With probability
- * `flip` the category is replaced by one drawn from all of them: the true one is
- * reported with probability p = 1 - flip + flip / k, any other with flip / k. For two
- * categories that one person may have the loss is epsilon with probability p, minus
- * epsilon with flip / k, and zero else; every pair looks like that, so this is exact. */
+ * Warner, Randomized Response, JASA 1965; k categories: Kairouz, Oh and Viswanath, Extremal
+ * Mechanisms for Local Differential Privacy, JMLR 2016. With probability `flip` the category is
+ * replaced by one drawn from all of them: the true one is reported with probability p = 1 - flip +
+ * flip / k, any other with flip / k. For any two true categories the loss is epsilon with
+ * probability p, minus epsilon with flip / k, and zero else. Every pair is alike, so this is
+ * exact. */
 #include "privacy/privacy_internal.h"
 
 #include <float.h>
@@ -37,7 +37,7 @@ static const struct dp_privacy_key keys[] = {
 	[DELTA] = DP__KEY_DELTA(""),
 };
 
-/* ---- as a part of a composition; mu = epsilon, shape = p ---- */
+/* ---- component of a composition; mu = epsilon, shape = p ---- */
 
 static double response_cgf(const struct dp_privacy_component *p, struct dp__rdp_wor *tables,
 			   double order)

@@ -1,4 +1,4 @@
-/* sparse_vector.c - the sparse vector technique: a closed form in its cutoff and noise. */
+/* sparse_vector.c - the sparse vector technique, in closed form. */
 #include "privacy/privacy_internal.h"
 
 #include <float.h>
@@ -36,13 +36,13 @@ static const struct dp_privacy_key keys[] = {
 		    .help = "Always 0: the guarantee is pure differential privacy." },
 };
 
-/* Noise of scale b1 = b/(1+(2C)^(1/3)) on the threshold and of b2 = b - b1 on each
- * answer costs 1/b1 + 2C/b2 (Lyu, Su and Li 2017, Theorem 4, sensitivity 1), which
- * is (1+(2C)^(1/3)) (1+(2C)^(2/3)) / b. */
+/* Noise of scale b1 = b/(1+(2C)^(1/3)) on the threshold and of b2 = b - b1 on each answer costs
+ * 1/b1 + 2C/b2 (Lyu, Su and Li 2017, Theorem 4, sensitivity 1), which is (1+(2C)^(1/3))
+ * (1+(2C)^(2/3)) / b. */
 static int svt_epsilon(const double *values, struct dp_epsilon *out, struct dp_err *err)
 {
-	/* Extended precision, then away from zero: what is handed out is never below
-	 * the true value, and above it by one unit in the last place at most. */
+	/* Extended precision, then rounded up: the result is never below the true value, and above
+	 * it by at most one unit in the last place. */
 	long double root = cbrtl(2 * (long double)values[CUTOFF]);
 	long double exact = (1 + root) * (1 + root * root) / (long double)values[SCALE];
 	double epsilon = (double)exact;

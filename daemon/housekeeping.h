@@ -10,7 +10,6 @@ struct housekeeping {
 	unsigned n_ticks;
 };
 
-/* Starts the timer. */
 void housekeeping_start(struct daemon *d);
 void housekeeping_free(struct daemon *d);
 

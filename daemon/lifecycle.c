@@ -65,7 +65,6 @@ static int lifecycle_reload(struct daemon *d, json_t *changed, struct dp_err *er
 
 /* ---- stopping ---- */
 
-/* While stopping: ends the loop when nothing is pending. */
 static void lifecycle_finish_stop_if_idle(struct daemon *d)
 {
 	if (!d->stopping || !jobs_allow_stop(d) ||
@@ -138,7 +137,6 @@ static void on_signal(uv_signal_t *h, int number)
 	lifecycle_stop(d, d->config.stop_policy, strsignal(number));
 }
 
-/* Handles a signal on the loop once it runs. */
 static int watch_signal(struct daemon *d, uv_signal_t *h, int number, struct dp_err *err)
 {
 	int e = uv_signal_init(&d->loop, h);
@@ -158,7 +156,6 @@ static void on_watchdog(uv_timer_t *t)
 
 /* ---- starting ---- */
 
-/* Finds the state directory in read-only mode. */
 static int find_read_only_directory(struct daemon *d, const char *state, struct dp_err *err)
 {
 	struct stat st;
@@ -263,7 +260,6 @@ static int read_journal(struct daemon *d, const char *folder, struct dp_err *err
 	return code;
 }
 
-/* Damaged studies wait for a repair; the others continue. */
 static void lifecycle_log_quarantined(struct daemon *d)
 {
 	const struct dp_state *s = &d->state;
@@ -277,7 +273,6 @@ static void lifecycle_log_quarantined(struct daemon *d)
 			 s->unreadable[i].study, s->unreadable[i].reason);
 }
 
-/* Opens and replays the journal, and makes an object for each study. */
 static int lifecycle_replay_journal(struct daemon *d, struct dp_err *err)
 {
 	char *folder = dp_path_join(d->paths.state_dir, "journal");

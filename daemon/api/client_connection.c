@@ -31,7 +31,6 @@ static struct client *client_find(struct daemon *d, uint64_t id)
 
 /* ---- opening and closing ---- */
 
-/* Updates the memory that the client holds. */
 static void client_update_memory(struct client *c)
 {
 	size_t now = c->closing ? 0 : c->input.cap + c->reply_bytes;

@@ -15,7 +15,6 @@ struct client {
 	uid_t uid;
 	char user_name[REQUESTER_NAME_LEN]; /* filled on first use */
 
-	/* input */
 	struct dp_buf input;
 	size_t scanned;         /* bytes of `input` that hold no newline */
 	int64_t input_since_us; /* dp_monotonic_us() when the first of these bytes arrived */
@@ -23,7 +22,6 @@ struct client {
 	bool at_eof;            /* the client closed its sending side */
 	bool processing_lines;  /* a caller up the stack takes lines from `input` */
 
-	/* output */
 	bool awaiting_reply; /* one request at a time, so that replies do not pile up */
 	bool is_read_only;   /* the request changes nothing */
 	size_t reply_bytes;
@@ -35,7 +33,6 @@ struct client {
 	bool lifeline;
 	size_t counted_bytes; /* its share of clients.bytes */
 
-	/* long poll */
 	bool long_polling;
 	uint32_t study_id;        /* 0: any */
 	int64_t since;            /* a study's version, or the daemon's revision */
@@ -51,16 +48,16 @@ enum {
 
 struct clients {
 	struct client *list;
-	struct client *buckets[CLIENT_BUCKETS]; /* the same clients, by id */
+	struct client *buckets[CLIENT_BUCKETS];
 	unsigned n;
-	uint64_t last_id; /* id of the newest connection */
-	size_t bytes;     /* bytes that all clients hold */
+	uint64_t last_id;
+	size_t bytes;
 	/* requests that wait for their turn, by length of the reply */
 	struct request_queue {
 		struct queued_request *first, **last;
 	} short_requests, long_requests;
 	uv_idle_t requests_idle;
-	uint64_t n_requests;                 /* handled so far */
+	uint64_t n_requests;
 	void (*on_closed)(struct daemon *d); /* a descriptor became free; may be NULL */
 };
 

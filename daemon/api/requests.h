@@ -10,7 +10,6 @@ struct request {
 	uint64_t client_id;
 	const char *user_name; /* of the client; set for verbs that change something */
 	const json_t *json;
-	/* for the handlers: */
 	struct study *study;              /* set if the verb needs a study */
 	char requested_by[REQUESTER_LEN]; /* the requester; set for verbs that change something */
 	bool replies_later;               /* the handler will answer later */
@@ -33,32 +32,25 @@ enum request_result {
 };
 enum request_result request_handle(struct request *r, const char *verb);
 
-/* Sends what a handler returned. */
 void request_answer(struct request *r, int code, json_t *ok, struct dp_err *err);
 /* Sets the error for a verb that a read-only daemon refuses. */
 int request_refuse_read_only(const struct daemon *d, const char *verb, struct dp_err *err);
 
-/* verbs that read (requests_read.c) */
 request_fn request_list, request_status, request_changes, request_trials, request_trial;
 json_t *request_status_json(struct study *study);
 json_t *request_summary_json(struct study *study);
 /* Answers for a private selection, once its privacy cost is known. */
 void request_reply_selection(struct request *r, reply_builder *answer, json_t **ok);
-/* Finds the trial that the request names. */
 DP_MUSTCHECK int request_find_trial(struct request *r, struct dp_trial **t, struct dp_err *err);
 /* Parses [trial, at]. A null `at` means the trial's own result. */
 DP_MUSTCHECK int request_parse_point(const struct dp_study_state *s, const json_t *pair,
 				     struct dp_result_id *p, struct dp_err *err);
 /* A trial as JSON; only the first runs if it has many. */
 json_t *request_trial_json(struct study *study, const struct dp_trial *t);
-/* the front and queries to models (requests_front.c) */
 request_fn request_front, request_propose, request_recommend;
-/* submitting and importing (requests_submit.c) */
 request_fn request_submit, request_import;
-/* transitions (requests_control.c) */
 request_fn request_pause, request_resume, request_stop, request_delete, request_retry,
 	request_cancel, request_enqueue;
-/* changing keys of a study (requests_amend.c) */
 request_fn request_set;
 /* Handles a file whose study name exists. If the file means the same study, the study continues
  * with the changed keys; otherwise DP_E_EXISTS lists the differences. e has text, path, dir, spec
@@ -70,9 +62,7 @@ DP_MUSTCHECK int request_resubmit(struct study *study, const struct dp_event *e,
 void amend_record_initial(struct study *study);
 /* Journals the daemon's default executor if the file names none, so that it never changes. */
 void amend_record_executor(struct study *study);
-/* re-evaluations (requests_reevaluate.c) */
 request_fn request_measure, request_measures;
-/* the daemon itself (requests_daemon.c) */
 request_fn request_hello, request_reload, request_shutdown;
 json_t *request_hello_json(struct daemon *d);
 

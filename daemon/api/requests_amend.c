@@ -25,7 +25,7 @@ struct amendment {
 	struct dp_study before, after; /* copies of the current study */
 	const char *keys[CHANGES_MAX]; /* paths */
 	size_t n_keys;
-	char *changes[CHANGES_MAX]; /* owned */
+	char *changes[CHANGES_MAX];
 	struct dp_ev_study_amended wanted;
 };
 
@@ -320,7 +320,6 @@ int request_resubmit(struct study *study, const struct dp_event *e, json_t **ok,
 
 /* ---- decisions at creation ---- */
 
-/* Journals one key and its value. */
 static void amend_record_decision(struct study *study, const char *change)
 {
 	struct dp_event e = { .type = DP_EV_STUDY_AMENDED,

@@ -73,7 +73,6 @@ int request_delete(struct request *r, json_t **ok, struct dp_err *err)
 typedef int trial_policy(const struct dp_study_state *s, uint32_t trial,
 			 struct dp_transition_events *out, struct dp_err *err);
 
-/* Answers with the trial. */
 static int control_apply_trial(struct request *r, trial_policy *policy, struct dp_trial **t,
 			       json_t **ok, struct dp_err *err)
 {

@@ -122,6 +122,6 @@ int request_shutdown(struct request *r, json_t **ok, struct dp_err *err)
 	r->daemon->replies->ok(r->daemon, r->client_id, json_pack("{s:s}", "policy", text));
 	/* a failing journal must not prevent a stop */
 	after_commit_read_only(r->daemon, stop_after_reply, p);
-	r->replies_later = true; /* already answered */
+	r->replies_later = true;
 	return DP_OK;
 }

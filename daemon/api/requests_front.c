@@ -105,7 +105,7 @@ int request_front(struct request *r, json_t **ok, struct dp_err *err)
 	*ok = smoothed_front_json(r->study);
 	if (*ok)
 		return DP_OK;
-	r->replies_later = true; /* model_query_front() replies */
+	r->replies_later = true;
 	model_query_front(r->study, r->client_id);
 	return DP_OK;
 }
@@ -123,7 +123,7 @@ int request_propose(struct request *r, json_t **ok, struct dp_err *err)
 	if (s->ntrials >= dp_propose_max_trials(s->spec))
 		return dp_fail(err, DP_E_LIMIT, "every point of study '%s' was proposed",
 			       s->spec->name);
-	r->replies_later = true; /* model_query_next_point() replies */
+	r->replies_later = true;
 	model_query_next_point(r->study, r->client_id);
 	return DP_OK;
 }
@@ -141,6 +141,6 @@ int request_recommend(struct request *r, json_t **ok, struct dp_err *err)
 			       s->spec->name);
 	if (!levels)
 		return dp_fail(err, DP_E_PROTOCOL, "'recommend' needs 'levels'");
-	r->replies_later = true; /* model_query_recommend() replies */
+	r->replies_later = true;
 	return model_query_recommend(r->study, r->client_id, levels, err);
 }

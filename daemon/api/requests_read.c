@@ -349,7 +349,6 @@ static unsigned page_cost_of_trial(const struct dp_study_state *s, const struct 
 			   (runs < PAGE_RUNS_MAX ? runs : PAGE_RUNS_MAX));
 }
 
-/* A list of trials being built. */
 struct trial_list {
 	struct dp_public_state view;
 	const char *wanted_status; /* NULL: any */

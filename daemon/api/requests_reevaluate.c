@@ -12,7 +12,6 @@ enum {
 	MEASURES_MAX = 200 /* in one reply */
 };
 
-/* Parses results named as [[trial, at], ...]. */
 static int reevaluate_parse_points(const struct dp_study_state *s, const json_t *pairs,
 				   struct dp_result_id *points, struct dp_err *err)
 {

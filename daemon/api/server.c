@@ -150,7 +150,6 @@ static void pause_listening(struct daemon *d, const char *why)
 	uv_timer_start(&d->server->resume_timer, on_listen_resume, d->server->pause_ms, 0);
 }
 
-/* A client has disconnected, so a descriptor is free. */
 static void server_resume_listening(struct daemon *d)
 {
 	if (d->server->is_open && uv_is_active((uv_handle_t *)&d->server->resume_timer))

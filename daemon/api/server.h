@@ -10,7 +10,6 @@ void server_stop(struct daemon *d);
 void server_free(struct daemon *d);
 /* Gives the socket file to socket_group, or back to the daemon's own group. */
 void server_set_group(struct daemon *d);
-/* Logs the limit on concurrent clients. */
 void server_log_client_limit(const struct daemon *d);
 
 #endif

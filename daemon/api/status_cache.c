@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+/* FNV-1a. */
 static void status_digest_add(uint64_t *mark, const void *bytes, size_t n)
 {
 	const unsigned char *p = bytes;

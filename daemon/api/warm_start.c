@@ -23,7 +23,7 @@ struct warm_start_read {
 	const char *option; /* that named the directory; static text */
 	char *directory;
 	char requested_by[REQUESTER_LEN];
-	/* output of the worker: */
+	/* filled by the worker thread */
 	bool is_own_directory; /* the directory is this daemon's own */
 	struct dp_state state;
 	int code;
@@ -88,7 +88,7 @@ void warm_start_read_directory(struct request *r, const char *option, const char
 	o->request = json_incref((json_t *)r->json);
 	o->continuation = then;
 	o->option = option;
-	r->replies_later = true; /* on_warm_start_read() replies */
+	r->replies_later = true;
 	background_job_start(r->daemon, &o->job, warm_start_worker, on_warm_start_read, o);
 }
 
@@ -109,7 +109,6 @@ static bool warm_start_spaces_match(const struct dp_study *a, const struct dp_st
 	return same;
 }
 
-/* The only study in the directory. */
 static int warm_start_only_study(const struct dp_state *there, const char *folder,
 				 struct dp_study_state **out, struct dp_err *err)
 {

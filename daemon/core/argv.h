@@ -14,7 +14,6 @@ void argv_take(struct argv_list *s, char *text);
 /* Copies the environment without entries that begin with one of `without` (NULL-terminated). The
  * entries are shared: the caller frees only the list. */
 char **argv_copy_environ(const char *const *without);
-/* Frees a list and its texts. */
 void argv_free_list(char **list);
 
 #endif

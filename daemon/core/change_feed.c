@@ -59,7 +59,6 @@ void change_feed_note_deletion(struct change_feed *f, struct change_entry *e, in
 	f->n_deletions++;
 }
 
-/* What a client has not seen yet. */
 struct change_cursor {
 	const struct change_feed *feed;
 	const struct change_entry *next_study; /* the oldest that changed; NULL: none left */

@@ -93,7 +93,6 @@ static void child_close(struct child *c)
 	c->pid = 0;
 }
 
-/* Starts the process and watches a pidfd for its end. */
 static int child_spawn_and_watch(struct child *c, char *const *argv, const char *text)
 {
 	int input = child_open_input(text), output[2], e;
@@ -175,7 +174,6 @@ static void on_child_closed(uv_handle_t *handle)
 	c->on_ended(c, status);
 }
 
-/* The pidfd became readable: the process has ended. */
 static void on_child_end(uv_poll_t *poll, int status, int events)
 {
 	(void)status;

@@ -21,8 +21,8 @@ struct child {
 	uv_poll_t poll;
 	int64_t deadline_us; /* dp_monotonic_us() when it gets SIGTERM */
 	int64_t grace_us;    /* microseconds between SIGTERM and SIGKILL */
-	bool timed_out;      /* SIGTERM was sent */
-	bool killed;         /* SIGKILL was sent */
+	bool timed_out;
+	bool killed;
 	char output_tail[CHILD_TAIL_MAX + 1];
 	size_t tail_len;
 };

@@ -17,7 +17,6 @@ struct daemon_clock {
 void clock_init(struct daemon *d);
 /* Starts at the wall clock, but not before the newest record. */
 void clock_resume(struct daemon *d);
-/* Saves the time for the next daemon. */
 void clock_stop(struct daemon *d);
 void clock_free(struct daemon *d);
 /* Microseconds since 1970. Follows the monotonic clock from clock_resume() on, so that records stay

@@ -14,7 +14,6 @@ enum {
 	LOG_STALL_SECONDS = 5,
 };
 
-/* A callback for when a ticket is durable. */
 struct commit_callback {
 	struct commit_callback *next;
 	uint64_t ticket;

@@ -24,7 +24,6 @@ void commit_queue_free(struct daemon *d);
  * a failure is a bug and ends the daemon before it acts on what is not recorded. Call
  * study_record_event() instead. */
 void commit_queue_append(struct daemon *d, struct dp_event *e);
-/* Deletes the study's records. */
 void commit_queue_delete_study(struct daemon *d, uint32_t study_id);
 
 /* Calls fn once every record so far is durable; at once if it already is. */
@@ -39,7 +38,6 @@ void after_ticket_read_only(struct daemon *d, uint64_t ticket,
 /* Called after the loop has ended: calls all pending callbacks so that they free their memory. */
 void after_commit_run_all(struct daemon *d);
 
-/* True if every record is on disk. */
 bool commit_queue_is_durable(const struct daemon *d);
 /* Seconds that a commit has been pending; 0 if everything is durable. */
 double commit_queue_wait_seconds(const struct daemon *d);

@@ -27,7 +27,6 @@
 struct daemon;
 struct executor_ops;
 
-/* From the command line. */
 struct daemon_options {
 	const char *state_dir, *socket_path, *log_file;
 	int control_fd; /* -1: none */
@@ -37,7 +36,6 @@ struct daemon_options {
 	const int64_t *simulated_clock_us;           /* for simulations; NULL: the real clock */
 };
 
-/* Absolute paths of the daemon's files. */
 struct daemon_paths {
 	char *state_dir, *bin_dir, *shim_path, *report_path;
 	char *socket_path; /* NULL: none */

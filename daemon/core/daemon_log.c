@@ -9,7 +9,6 @@
 
 const char *const log_level_words[] = { "error", "warn", "info", "debug", NULL };
 
-/* Priorities of syslog(3) and journald, by level. */
 static const int log_priorities[] = { 3, 4, 6, 7 };
 
 void log_line(const struct logger *l, enum log_level level, const char *about, const char *fmt, ...)

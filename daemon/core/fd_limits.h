@@ -10,11 +10,10 @@
 struct fd_limits {
 	uint64_t inherited_limit; /* the soft limit at start; trainers get it back, because programs
 				     with select() break above 1024 */
-	uint64_t soft_limit;      /* the daemon's own */
-	unsigned open_at_start;   /* open when the daemon was ready to listen */
+	uint64_t soft_limit;
+	unsigned open_at_start; /* open when the daemon was ready to listen */
 };
 
-/* Raises the soft limit to the hard limit. */
 void fd_limits_raise(struct fd_limits *f);
 /* Gives a new child the limit that the daemon inherited. */
 void fd_limits_restore_for_child(const struct fd_limits *f, pid_t child);

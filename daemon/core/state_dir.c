@@ -121,7 +121,6 @@ static int walk_link(struct walk *w, const char *name, int link, struct dp_err *
 	return walk(w, target, err);
 }
 
-/* Opens or creates a component of the path. */
 static int walk_component(struct walk *w, const char *name, struct dp_err *err)
 {
 	int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, code = DP_OK;

@@ -41,7 +41,6 @@ bool attempt_checkpoints_are_valid(const struct job *j, enum dp_end_class end, b
 	       dp_result_reader_is_usable(f->result) && !f->declared_mismatch[0];
 }
 
-/* Fills in the results at its checkpoints. */
 static void attempt_fill_checkpoints(const struct job *j, bool counted, struct attempt_report *t,
 				     struct dp_ev_attempt_ended *end)
 {
@@ -66,7 +65,6 @@ static void attempt_fill_checkpoints(const struct job *j, bool counted, struct a
 	end->ncheckpoint_epsilons = f->n_checkpoint_privacy;
 }
 
-/* Fills in everything that it reported. */
 static void attempt_fill_report(const struct job *j, bool counted, struct attempt_report *t,
 				struct dp_ev_attempt_ended *end)
 {
@@ -208,7 +206,6 @@ static bool attempt_refuse_if_not_started(struct job *j)
 	return true;
 }
 
-/* Appends the last line of stderr to the reason of a failure. */
 static void attempt_append_stderr_tail(const struct job *j, enum dp_end_class end, char *why,
 				       size_t room)
 {
@@ -229,7 +226,6 @@ static void attempt_append_package_hint(const struct job *j, char *why, size_t r
 		snprintf(why + n, room - n, "; 'dparetoctl kit' says how a trainer comes to it");
 }
 
-/* Appends what is wrong with the program. */
 static void attempt_append_program_error(const struct job *j, enum dp_end_class end, char *why,
 					 size_t room)
 {
@@ -239,7 +235,6 @@ static void attempt_append_program_error(const struct job *j, enum dp_end_class 
 		snprintf(why + n, room - n, "; %s", j->files.program_error);
 }
 
-/* Appends advice for a first trainer. */
 static void attempt_append_advice(const struct job *j, enum dp_end_class end, char *why,
 				  size_t room)
 {
@@ -277,7 +272,6 @@ static bool attempt_external_end_applies(const struct job *j, enum dp_end_class 
 	       (end == DP_END_SIGNAL || end == DP_END_EXIT_CODE || attempt_was_stopped(j, end));
 }
 
-/* True if the executor's class replaces the record's. */
 static bool attempt_apply_external_end(const struct job *j, enum dp_end_class *end, char *why,
 				       size_t room)
 {

@@ -20,7 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Seconds until a failed read is retried. */
 #define REREAD_MIN_SECONDS 0.5
 #define REREAD_MAX_SECONDS 32.0
 
@@ -265,7 +264,6 @@ static int job_read_whole_file(struct job *j, int fd, struct dp_result_reader *r
 	return e;
 }
 
-/* Reads the final result. False: the machine prevents it. */
 static bool read_result(struct job *j)
 {
 	struct job_files *f = &j->files;

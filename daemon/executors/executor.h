@@ -27,7 +27,6 @@ struct launch_hold {
 	char reason[400];
 };
 
-/* An executor in use. */
 struct executor {
 	const struct executor_ops *ops;
 	struct daemon *daemon;
@@ -37,7 +36,6 @@ struct executor {
 	struct launch_hold hold;
 };
 
-/* Behind d->executors. */
 struct executors {
 	struct executor *list;     /* those in use; the last has no ops */
 	struct job *jobs;          /* open attempts (job.c) */
@@ -79,7 +77,6 @@ struct executor_ops {
 	 * attempts always run. */
 	bool (*explain_waiting)(const struct executor *b, const struct study *study, char *out,
 				size_t room);
-	/* Called twice a second. */
 	void (*tick)(struct executor *b);
 	/* The job is over, or the loop has ended: frees j->executor_data. Processes keep
 	 * running. */
@@ -97,7 +94,6 @@ void executors_close(struct daemon *d);
 void executors_tick(struct daemon *d);
 /* Requests a turn if a hold is over. */
 void executors_wake_due(struct daemon *d);
-/* How many more attempts it takes now. */
 unsigned executor_free_slots(const struct executor *b);
 bool executor_is_held(const struct executor *b);
 #define HOLD_REASON_NO_START "the machine could not start a trainer"
@@ -124,7 +120,6 @@ void job_set_external_end(struct job *j, enum dp_end_class end, const char *why)
 /* Nothing was started. DP_E_IO and DP_E_NOMEM are problems of the machine and cost no retry; other
  * errors are the study's. */
 void job_on_refused(struct job *j, const struct dp_err *err);
-/* The result file may have grown. */
 void job_on_progress(struct job *j);
 /* No process can write any more: the files say how the attempt ended. */
 void job_on_ended(struct job *j);
@@ -174,7 +169,6 @@ struct launch_command {
 };
 /* Makes the attempt's directory, empty, and its request file. */
 DP_MUSTCHECK int launch_prepare(const struct job *j, struct dp_err *err);
-/* What the executor adds. */
 struct launch_options {
 	const char *cgroup;    /* parent of the trainer's cgroup; NULL: none */
 	const char *shim_path; /* NULL: the one next to the daemon */
@@ -182,7 +176,7 @@ struct launch_options {
 };
 void launch_build_attempt(const struct job *j, const struct launch_options *how,
 			  struct launch_command *out);
-/* The same for an external accountant of the study, which belongs to no attempt. */
+/* Builds the command of an external accountant, which belongs to no attempt. */
 void launch_build_accountant(const struct study *study, char *const *program,
 			     struct launch_command *out);
 void launch_clear(struct launch_command *l);

@@ -164,7 +164,6 @@ static int32_t job_find_free_slot(const struct executor *b)
 	return slot < CONFIG_SLOTS_MAX ? slot : -1;
 }
 
-/* The attempt is durable: starts it. */
 static void job_start(struct daemon *d, void *arg)
 {
 	struct job *j = arg;

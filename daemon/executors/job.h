@@ -75,7 +75,6 @@ struct job {
 	uint32_t runs; /* of the trial */
 };
 
-/* What an attempt reported, as its record has it. */
 struct attempt_report {
 	const char **metric_names;
 	double *metrics;
@@ -93,7 +92,6 @@ struct attempt_report {
 			log_line(&(j)->daemon->log, level, (j)->log_name, __VA_ARGS__);            \
 	} while (0)
 
-/* Makes the job of an attempt that is in the journal or about to be. */
 struct job *job_new(struct study *study, uint32_t trial, int32_t run, uint32_t attempt);
 /* Plans the attempt of study->next_step and starts it once that is durable. */
 void job_launch(struct study *study);

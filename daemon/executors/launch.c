@@ -89,7 +89,6 @@ static bool launch_env_has(char *const *list, const char *name_equals)
 	return false;
 }
 
-/* Adds the variables of the slot from `slot_env`. */
 static void launch_add_slot_env(struct argv_list *env, const json_t *slot_env, int32_t slot)
 {
 	const char *name;

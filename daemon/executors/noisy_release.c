@@ -133,7 +133,6 @@ void noisy_release_redact_reason(char *why, size_t room)
 
 /* ---- the files ---- */
 
-/* Directories of attempts whose end is in the journal. */
 struct exact_files {
 	struct background_job job;
 	struct daemon *daemon;
@@ -192,7 +191,6 @@ static void on_exact_files_removed(void *arg)
 	exact_files_free(f);
 }
 
-/* The ends are durable. */
 static void exact_files_start_removal(struct daemon *d, void *arg)
 {
 	struct exact_files *f = arg;

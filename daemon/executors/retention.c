@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A directory to remove. */
 struct expired_attempt {
 	uint32_t study_index; /* index in study_dirs */
 	uint32_t trial, attempt;

@@ -150,7 +150,6 @@ static int on_backlog_record(void *arg, uint32_t study_id, uint32_t seq, const v
 	return dp_monotonic_us() < s->deadline_us ? DP_OK : backlog_scan_stop(s);
 }
 
-/* Queues the records that were read. False if they are not there yet. */
 static bool hook_backlog_take_fetched(struct hook_backlog *b, struct daemon *d,
 				      struct hook_queue *queue)
 {

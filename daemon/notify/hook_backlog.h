@@ -5,7 +5,6 @@
 #define DP_DAEMON_NOTIFY_HOOK_BACKLOG_H
 #include "daemon/notify/hook_queue.h"
 
-/* Waiting notifications of one study. */
 struct backlog_entry {
 	uint32_t study_id;
 	bool is_quarantined; /* ends with the notification that the study is quarantined, which has

@@ -6,7 +6,6 @@
 #include "daemon/core/daemon.h"
 
 struct hook_cursor;
-/* Reads the file. */
 struct hook_cursor *hook_cursor_open(struct daemon *d);
 /* The study's first record that may not be reported; UINT32_MAX: all are. */
 uint32_t hook_cursor_next_seq(const struct hook_cursor *cursor, uint32_t study_id);

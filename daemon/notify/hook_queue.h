@@ -7,7 +7,6 @@ enum {
 	HOOK_QUEUE_MAX = 1000 /* further ones wait in the journal */
 };
 
-/* One run of a hook for one notification. */
 struct hook_run {
 	struct hook_run *next;
 	json_t *hook, *payload;
@@ -27,7 +26,6 @@ void hook_queue_init(struct hook_queue *q);
 bool hook_queue_has_room(const struct hook_queue *q);
 /* Queues the notification for each hook that wants it. Takes the reference of its payload. */
 void hook_queue_add(struct hook_queue *q, const json_t *hooks, struct notification one);
-/* Removes and returns the first. */
 struct hook_run *hook_queue_pop(struct hook_queue *q);
 void hook_run_free(struct hook_run *r);
 

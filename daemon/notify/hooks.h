@@ -13,14 +13,11 @@ void hooks_start(struct daemon *d);
 /* Queues records that a former daemon did not report. Call it after replay, before the journal's
  * writer starts. */
 void hooks_resume_undelivered(struct daemon *d);
-/* The daemon is ready. */
 void hooks_on_daemon_started(struct daemon *d);
 /* Free disk fell below the watermark; `reason` is a sentence. */
 void hooks_on_disk_low(struct daemon *d, const char *reason);
 void hooks_on_reload(struct daemon *d);
-/* Runs the next hook if possible. */
 void hooks_run_due(struct daemon *d);
-/* Twice a second. */
 void hooks_tick(struct daemon *d);
 /* The daemon is stopping: waiting hooks get a few seconds; now: none. */
 void hooks_begin_stop(struct daemon *d, bool now);

@@ -12,9 +12,7 @@ struct notification {
 	json_t *payload;        /* JSON for the hook; owned by the maker */
 };
 
-/* True if a hook wants this event. */
 bool notification_is_wanted(const struct daemon *d, enum hook_event what);
-/* True if a hook wants this record. */
 bool notification_record_is_wanted(const struct study *study, const struct dp_event *e);
 /* The notification of a wanted record. The caller owns the payload. */
 struct notification notification_of_record(struct study *study, const struct dp_event *e,

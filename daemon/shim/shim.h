@@ -8,7 +8,7 @@
 #include <time.h>
 
 enum {
-	TOKEN_LEN = 32,        /* characters */
+	TOKEN_LEN = 32,
 	EXIT_NOT_RECORDED = 1, /* also: failed before the claim */
 	EXIT_USAGE = 2,
 	EXIT_LEASE_TAKEN = 75, /* another shim or daemon has the attempt */
@@ -39,7 +39,7 @@ struct shim_output {
 
 /* Memory of the trainer's process tree, if limited. */
 struct shim_memory {
-	bool by_cgroup;                /* a cgroup enforces the limit */
+	bool by_cgroup;
 	uint64_t cgroup_limit;         /* as the cgroup has it */
 	bool exceeded;                 /* the limit was passed */
 	uint64_t used, peak;           /* bytes: last measured, and highest */
@@ -49,7 +49,7 @@ struct shim_memory {
 struct shim {
 	struct shim_options opt;
 	pid_t own_pid, trainer_pid; /* the trainer's pid is also its process group */
-	int signal_fd;              /* signalfd */
+	int signal_fd;
 	struct shim_output outputs[2];
 
 	char record_path[PATH_MAX];      /* temporary name of the record */
@@ -69,9 +69,9 @@ struct shim {
 	struct shim_memory memory;
 
 	bool trainer_ended; /* and was reaped */
-	int exit_status;    /* waitpid's */
-	int start_errno;    /* why it could not be started; 0 */
-	bool orphans_left;  /* some descendants did not die */
+	int exit_status;
+	int start_errno;   /* why it could not be started; 0 */
+	bool orphans_left; /* some descendants did not die */
 };
 
 /* ---- shim_main.c ---- */
@@ -92,7 +92,6 @@ void read_signals(struct shim *s);
 
 /* ---- shim_lease.c: the claim and the record of the end ---- */
 
-/* Claims the attempt, or exits. */
 void shim_lease_acquire(struct shim *s);
 /* Records the end, which the daemon learns only from this file. */
 bool shim_record_end(struct shim *s);
@@ -101,7 +100,6 @@ bool shim_record_end(struct shim *s);
 
 /* Opens files and pipes; `writers` gets the trainer's ends, -1 if none. Returns 0 or an errno. */
 int open_outputs(struct shim *s, int *writers);
-/* Copies what the pipe holds now, at most one buffer. */
 void copy_output(struct shim_output *o, uint64_t limit);
 /* Copies the rest of the pipe without waiting for its end. */
 void shim_drain_output(struct shim_output *o, uint64_t limit);
@@ -137,9 +135,7 @@ void shim_cgroup_remove(struct shim *s);
 bool shim_cgroup_write(const struct shim *s, const char *file, const char *text);
 /* Sends KILL to the whole tree. What the tree starts meanwhile is left to shim_kill_orphans(). */
 void kill_tree(const struct shim *s);
-/* Reaps ended children, one batch at a time. */
 enum reap_result shim_reap_children(struct shim *s);
-/* Kills and reaps what the trainer left behind. */
 void shim_kill_orphans(struct shim *s);
 
 #endif

@@ -127,7 +127,6 @@ static const struct option known_options[] = {
 	{ 0 },
 };
 
-/* Checks which options need or exclude each other. */
 static void shim_check_options(const struct shim_options *o)
 {
 	if (!o->dir && !o->is_accountant)

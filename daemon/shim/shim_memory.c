@@ -147,7 +147,6 @@ static void process_tree_add(struct process_tree *t, pid_t pid)
 	t->pids[t->n++] = pid;
 }
 
-/* Adds the children of one thread. */
 static void process_tree_add_children(struct process_tree *t, int folder, const char *thread)
 {
 	static char text[CHILDREN_FILE];
@@ -165,7 +164,6 @@ static void process_tree_add_children(struct process_tree *t, int folder, const 
 	}
 }
 
-/* Adds the children of all threads. */
 static void process_tree_scan_threads(struct process_tree *t, int folder, pid_t pid)
 {
 	char own[24];

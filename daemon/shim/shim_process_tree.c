@@ -32,7 +32,6 @@ static void shim_read_boot_id(char out[BOOT_LEN + 1])
 		close(fd);
 }
 
-/* Opens a file of the cgroup for writing. */
 static int shim_cgroup_open(const struct shim *s, const char *file)
 {
 	char path[PATH_MAX + 32];

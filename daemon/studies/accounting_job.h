@@ -14,7 +14,6 @@ void accounting_enqueue_point(struct study *study, const double *x, uint64_t cli
  * equals the solution, as in a point that a client was shown; otherwise *wrong is set. Does not
  * clear *wrong. */
 void accounting_solve_calibrated(const struct dp_study *spec, double *x, struct dp_err *wrong);
-/* Computes and records the epsilons of a trial. */
 void accounting_start_trial(struct study *study, uint32_t trial);
 
 #endif

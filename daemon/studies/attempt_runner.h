@@ -23,7 +23,6 @@ struct attempt_runner {
 	void (*reserve_slots)(struct study *study, int n);
 	/* Plans the attempt of study->next_step and starts it once that is durable. */
 	void (*launch)(struct study *study);
-	/* Ends the trainers of a trial; NULL: of the whole study. */
 	void (*cancel)(struct study *study, const struct dp_trial *t);
 	/* Why its attempts make no progress, why its executor is held, or why it is full, as a
 	 * sentence. False: no reason to give. */

@@ -19,7 +19,6 @@ enum {
 	HYPERVOLUME_GROWTH_PART = 4, /* while a study runs: wait for 1/4 more results */
 };
 
-/* The total privacy loss of the search. */
 struct total_privacy {
 	struct background_job job;
 	json_t *result;        /* NULL: none yet */
@@ -30,7 +29,6 @@ struct total_privacy {
 	json_t *found;
 };
 
-/* The hypervolume of the smoothed front. */
 struct smoothed_hypervolume {
 	struct background_job job;
 	bool is_known;
@@ -82,7 +80,6 @@ void derived_results_free(struct study *study)
 	study->derived = NULL;
 }
 
-/* One of the two jobs is done. */
 static void derived_results_on_done(struct derived_results *r)
 {
 	struct study *study = r->study;

@@ -4,7 +4,6 @@
 #define DP_DAEMON_STUDIES_DERIVED_RESULTS_H
 #include "daemon/studies/pending_replies.h"
 
-/* Starts stale jobs. */
 void derived_results_start_due(struct study *study);
 /* Starts stale jobs and queues the client for the reply. False: everything is current, and the
  * client was not queued. */
@@ -16,7 +15,6 @@ bool derived_results_wait(struct study *study, uint64_t client_id, reply_builder
 void derived_results_add_json(const struct study *study, json_t *summary);
 /* Changes whenever the numbers change. */
 uint32_t derived_results_version(const struct study *study);
-/* Asks worker threads to give up. */
 void derived_results_cancel(struct study *study);
 /* True while a worker thread uses the study, which must not be freed then. */
 bool derived_results_are_busy(const struct study *study);

@@ -11,7 +11,6 @@ enum {
 				    a worker thread */
 };
 
-/* True if the study has an external accountant. */
 bool accountants_are_external(const struct dp_study *spec);
 /* Prepares queries from worker threads. Starts no program. */
 void accountants_prepare(struct study *study);

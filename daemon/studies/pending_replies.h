@@ -5,7 +5,6 @@
 #include "daemon/studies/study_object.h"
 
 struct pending_reply;
-/* Builds the reply. */
 typedef json_t *reply_builder(struct study *study);
 
 /* Appends a client. build: for pending_replies_build_each(), else NULL. */

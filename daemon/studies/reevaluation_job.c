@@ -21,7 +21,6 @@ enum {
 	REEVALUATION_TRIALS_MAX = 100000 /* in one request */
 };
 
-/* A point with all fields of its record. */
 struct reevaluation_point {
 	double result_trial, result_at; /* as in the record */
 	double x[DP_PARAMS_MAX];

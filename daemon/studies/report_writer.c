@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The process that writes a report. */
 struct report_writer {
 	struct study *study; /* being written; NULL: none. It is not freed before */
 	uint32_t seq;        /* of the study at the start */

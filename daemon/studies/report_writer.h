@@ -3,7 +3,6 @@
 #define DP_DAEMON_STUDIES_REPORT_WRITER_H
 #include "daemon/studies/study_object.h"
 
-/* The state of a study's report. */
 struct report_status {
 	uint32_t shown_seq;  /* seq of the study that the report shows; UINT32_MAX: no report */
 	int64_t last_try_us; /* dp_monotonic_us() */
@@ -24,7 +23,6 @@ char *report_writer_find_report(struct study *study);
 /* True while its report is being written; the study's directory must stay then. */
 bool report_writer_is_writing(const struct study *study);
 void report_writer_cancel(struct study *study);
-/* Called when the study is deleted. */
 void report_writer_forget(struct study *study);
 /* Adds "report", the path of a report that shows the current state, and "report_error". */
 void report_writer_add_json(struct study *study, json_t *summary);

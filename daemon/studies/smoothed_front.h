@@ -19,7 +19,7 @@ struct smoothed_front {
 struct smoothed_front_input {
 	struct dp_history_subset results;
 	bool is_subset; /* not all results were taken */
-	/* output: */
+	/* filled by the worker thread */
 	struct smoothed_front found;
 	size_t *result_index, n_points; /* positions of the front's points in the results */
 };
@@ -31,7 +31,6 @@ DP_MUSTCHECK int smoothed_front_compute(const struct dp_study *spec, struct dp_p
 					struct dp_err *err);
 /* On the loop: caches `found`, unless the cache is newer. */
 void smoothed_front_store(struct study *study, const struct smoothed_front *found);
-/* Frees what a snapshot or computation holds. */
 void smoothed_front_input_clear(struct smoothed_front_input *in);
 /* The front of all current results if cached, else NULL. */
 const struct smoothed_front *smoothed_front_current(const struct study *study);

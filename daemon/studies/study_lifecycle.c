@@ -95,7 +95,6 @@ static void study_deletion_finish(struct daemon *d, void *arg)
 	free(r);
 }
 
-/* Deletes a study that nothing uses any more. */
 static void study_remove(struct study *study)
 {
 	struct daemon *d = study->daemon;

@@ -10,7 +10,6 @@ void study_start_due_work(struct study *study);
 void study_end_turn(struct study *study);
 /* Called twice a second: stops idle external accountants. */
 void studies_tick(struct daemon *d);
-/* Asks all worker threads of the study to give up. */
 void study_cancel_work(struct study *study);
 /* Deletes the study once its last trainer has ended, then replies to the client. */
 void study_request_deletion(struct study *study, uint64_t client_id, const char *by);

@@ -153,7 +153,6 @@ void study_retry_next_tick(struct study *study)
 	study->next_step.until_us = clock_now(study->daemon);
 }
 
-/* Logs a decision. */
 static void study_log(const struct study *study, const struct dp_event *e)
 {
 	const struct dp_study_state *s = study->state;

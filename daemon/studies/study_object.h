@@ -16,12 +16,11 @@
 struct study {
 	struct daemon *daemon;
 	struct dp_study_state *state;
-	struct executor *executor; /* runs its attempts */
+	struct executor *executor;
 
-	/* scheduler */
 	struct study *next_changed, *next_visited;
-	bool is_changed;          /* in studies.changed */
-	bool is_visited;          /* already in this turn */
+	bool is_changed; /* in studies.changed */
+	bool is_visited;
 	struct dp_step next_step; /* as of the last study_apply_policy() */
 	uint64_t last_served;
 
@@ -59,14 +58,12 @@ struct studies {
 void studies_init(struct daemon *d);
 /* Makes the object for a study of the state. */
 struct study *study_new(struct daemon *d, struct dp_study_state *s);
-/* Removes it from the list. */
 void study_unlist(struct study *study);
 struct study *study_by_id(const struct daemon *d, uint32_t id);
 /* By name, number, or an unambiguous prefix of a name. */
 DP_MUSTCHECK int study_find(const struct daemon *d, const char *selector, struct study **out,
 			    struct dp_err *err);
 
-/* The public view of the study. */
 struct dp_public_state study_public_view(const struct study *study);
 /* Its directory; the caller frees it. */
 char *study_folder(const struct study *study);

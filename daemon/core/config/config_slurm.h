@@ -16,7 +16,6 @@ struct slurm_config {
 
 /* Parses and checks the option. The caller owns *out. */
 DP_MUSTCHECK int slurm_config_parse(const char *text, json_t **out, struct dp_err *err);
-/* Reads a checked tree and adds defaults. */
 struct slurm_config slurm_config_read(const json_t *tree);
 
 #endif

@@ -37,7 +37,7 @@ struct config_group {
 };
 
 struct config {
-	unsigned slots;                   /* concurrent trainers */
+	unsigned slots;
 	struct config_group socket_group; /* members may use the socket */
 	enum log_level log_level;
 	double retention;        /* seconds to keep directories of ended attempts; INFINITY */
@@ -56,9 +56,9 @@ struct config {
 
 /* Where options come from. Later sources win: defaults, the file, the command line. */
 struct config_source {
-	const char *path; /* of the file; NULL: none */
+	const char *path;
 	const char *names[32], *values[32];
-	int count; /* of names and values */
+	int count;
 };
 
 /* Fills *c. The caller clears *c on failure, too. */
@@ -74,7 +74,6 @@ DP_MUSTCHECK int config_read_file(struct config *c, const char *path, struct dp_
 /* Appends the names of options whose values differ. */
 void config_list_changes(const struct config *before, const struct config *after, json_t *names);
 
-/* An option as --help shows it. */
 struct config_option_doc {
 	const char *name, *default_text, *help;
 	char type[80];

@@ -29,7 +29,6 @@ enum {
 	COMMAND_LINE_MAX = 64 << 10
 };
 
-/* The shim of one attempt. */
 struct local_job {
 	struct job *job;
 	pid_t pid;
@@ -88,7 +87,6 @@ static void on_shim_closed(uv_handle_t *h)
 		local_job_on_ended(l);
 }
 
-/* The pidfd became readable: the shim has ended. */
 static void on_shim_end(uv_poll_t *poll, int status, int events)
 {
 	struct local_job *l = poll->data;
@@ -126,7 +124,6 @@ static void local_job_set_limits(struct local_job *l, double began, double timeo
 		timeout > 0 ? began + timeout + grace + SHIM_END_MARGIN_SECONDS : INFINITY;
 }
 
-/* Takes ownership of l. */
 static void local_job_attach(struct job *j, struct local_job *l)
 {
 	char where[40];

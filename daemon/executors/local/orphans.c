@@ -45,7 +45,6 @@ struct process_list {
 	size_t n, capacity;
 };
 
-/* What is known from the attempt's claim. */
 struct orphan_search {
 	const char *directory;
 	char *env_marker; /* "DPARETO_CLAIM=..." */
@@ -96,7 +95,6 @@ static int process_read_stat(pid_t pid, struct process *p)
 	return e;
 }
 
-/* Looks for the token in its environment. Returns 0 or an errno. */
 static int process_env_has(const struct process *p, const char *token, bool *has)
 {
 	struct dp_buf text = DP_BUF_INIT;

@@ -93,7 +93,6 @@ static void slurm_command_read_output(struct slurm_output *r, int pipes[2], int6
 	}
 }
 
-/* Runs the process with these files until it ends. */
 static void slurm_command_run_process(struct slurm_output *r, char *const *argv, char *const *env,
 				      int input, int out[2], int err[2], int64_t until,
 				      const atomic_bool *stop)
@@ -207,7 +206,6 @@ bool slurm_id_parse(const char *line, char id[SLURM_ID_LEN])
 	return true;
 }
 
-/* True if any of the phrases (NULL-terminated) occurs. */
 static bool slurm_text_has_phrase(const char *text, const char *const *phrases)
 {
 	for (; *phrases; phrases++)
@@ -231,7 +229,6 @@ static const char *const unreachable_phrases[] = { "Unable to contact",
 						   "authentication",
 						   "Munge",
 						   NULL };
-/* It answered, but has no room now. */
 static const char *const busy_phrases[] = { "temporarily unable to accept",
 					    "Resource temporarily unavailable",
 					    "job submit limit",

@@ -9,15 +9,15 @@
 #include <stdatomic.h>
 
 enum {
-	SLURM_ID_LEN = 40,   /* bytes of a job id, "314" or "314_3" */
-	SLURM_NAME_LEN = 200 /* bytes of a job name */
+	SLURM_ID_LEN = 40, /* bytes of a job id, "314" or "314_3" */
+	SLURM_NAME_LEN = 200
 };
 
 /* ---- running a command ---- */
 
 struct slurm_output {
-	int error;         /* errno: could not be started, or read (EBADMSG); 0 */
-	int status;        /* waitpid's */
+	int error; /* errno: could not be started, or read (EBADMSG); 0 */
+	int status;
 	bool timed_out;    /* killed after its time limit or because of *stop */
 	struct dp_buf out; /* beginning of standard output */
 	struct dp_buf err; /* beginning of standard error */
@@ -36,12 +36,11 @@ void slurm_output_describe_error(const struct slurm_output *r, const char *comma
 /* ---- submitting ---- */
 
 enum slurm_submit_result {
-	SLURM_SUBMIT_ACCEPTED, /* it has an id */
-	SLURM_SUBMIT_REFUSED,  /* nothing was submitted; do not retry */
-	SLURM_SUBMIT_BUSY,     /* nothing was submitted: no room now */
-	SLURM_SUBMIT_UNKNOWN   /* it may have been submitted or not */
+	SLURM_SUBMIT_ACCEPTED,
+	SLURM_SUBMIT_REFUSED, /* nothing was submitted; do not retry */
+	SLURM_SUBMIT_BUSY,    /* nothing was submitted: no room now */
+	SLURM_SUBMIT_UNKNOWN  /* it may have been submitted or not */
 };
-/* Parses the output of sbatch --parsable. */
 enum slurm_submit_result slurm_submit_parse(const struct slurm_output *r, char id[SLURM_ID_LEN]);
 /* Parses an id as sbatch prints it: "314" or "314;cluster". */
 bool slurm_id_parse(const char *line, char id[SLURM_ID_LEN]);
@@ -86,7 +85,6 @@ struct slurm_row *slurm_rows_find(const struct slurm_rows *rows, const char *nam
 
 /* ---- quoting ---- */
 
-/* Appends 'text', quoted for a shell. */
 void slurm_shell_quote(struct dp_buf *out, const char *text);
 
 #endif

@@ -377,7 +377,6 @@ static void slurm_adopt(struct executor *b, struct job *j)
 	slurm_files_check(k, false); /* its end may be recorded */
 }
 
-/* Reads the name and task of the attempt's job from its file. */
 static bool slurm_orphan_read_name(const char *folder, char name[SLURM_NAME_LEN], long *task)
 {
 	char *path = lease_file_path(folder, ".job"), text[SLURM_NAME_LEN + 40] = "";
@@ -517,7 +516,6 @@ static bool slurm_job_is_held(const struct slurm_job *k)
 	       strcasestr(k->reason, "held") != NULL;
 }
 
-/* Reports that Slurm cannot be reached. */
 static bool slurm_explain_unreachable(const struct slurm_executor *s, char *out, size_t room)
 {
 	double seconds = s->submit_task.job.is_running

@@ -132,7 +132,6 @@ static void slurm_job_log_last_line(const struct slurm_job *k, char *out, size_t
 	free(path);
 }
 
-/* Handles a job that never ran and never will. */
 static void slurm_job_on_never_ran(struct slurm_job *k)
 {
 	struct slurm_executor *s = k->slurm;
@@ -197,7 +196,6 @@ static void slurm_job_report_external_end(const struct slurm_job *k)
 	job_set_external_end(k->job, fates[k->state].end, why);
 }
 
-/* Ends the job; only its files decide. */
 static void slurm_job_finish(struct slurm_job *k)
 {
 	if (k->phase == SLURM_PHASE_ENDED)

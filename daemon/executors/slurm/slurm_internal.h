@@ -9,24 +9,23 @@
 #include "daemon/core/config/config_slurm.h"
 #include "daemon/core/argv.h"
 
-#define SLURM_COMMAND_SECONDS 30.0 /* for an answer of Slurm's; its own limit is below it */
+#define SLURM_COMMAND_SECONDS 30.0 /* time limit of a command; Slurm's own limit is shorter */
 
-#define SLURM_LOST_SECONDS        30.0 /* until a job that nobody knows is taken for lost */
-#define SLURM_STRAY_WATCH_SECONDS 30.0 /* for what may turn up in the queue and is not needed */
+#define SLURM_LOST_SECONDS        30.0 /* until an unlisted job counts as lost */
+#define SLURM_STRAY_WATCH_SECONDS 30.0 /* polls for stray jobs */
 
-#define SLURM_LOG_NAME "slurm.log" /* in an attempt's folder: what its job itself said */
+#define SLURM_LOG_NAME "slurm.log" /* the job's output, in the attempt's directory */
 
 enum slurm_job_phase {
-	SLURM_PHASE_QUEUED,     /* waits to be submitted */
-	SLURM_PHASE_SUBMITTING, /* sbatch runs */
-	SLURM_PHASE_SEARCHING,  /* Slurm may have it or not: the next poll decides */
+	SLURM_PHASE_QUEUED,
+	SLURM_PHASE_SUBMITTING,
+	SLURM_PHASE_SEARCHING, /* Slurm may have it or not: the next poll decides */
 	SLURM_PHASE_ACTIVE,
 	SLURM_PHASE_ENDED /* Slurm says so or does not know it; its files decide */
 };
 
-/* One attempt. */
 struct slurm_job {
-	struct slurm_job *next;        /* in the list of all */
+	struct slurm_job *next;
 	struct slurm_job *next_queued; /* in the queue, or in the same submission */
 	struct slurm_executor *slurm;
 	struct job *job;
@@ -35,29 +34,26 @@ struct slurm_job {
 	char name[SLURM_NAME_LEN], id[SLURM_ID_LEN];
 	long task;              /* of an array; -1: not an array */
 	int64_t phase_since_us; /* clock_now() */
-	/* from Slurm */
 	enum slurm_state state;
 	char state_word[40];  /* Slurm's word for `state` */
 	char reason[80];      /* why it waits; "" */
 	int64_t last_seen_us; /* clock_now() of the last poll that listed it; 0 */
-	bool was_running;     /* it was seen on a node */
-	bool requeued;        /* it waits in the queue again */
+	bool was_running;
+	bool requeued; /* it waits in the queue again */
 	/* missing from Slurm: SLURM_PHASE_ENDED */
 	bool unknown_to_squeue;  /* squeue does not list it */
 	unsigned n_missed_polls; /* consecutive answers of squeue without it */
 	bool sacct_asked;        /* sacct was asked, too */
 	bool sacct_pending;      /* sacct is being asked */
-	/* cancelling */
 	bool cancelling;
-	int64_t next_cancel_us; /* clock_now() when scancel is due */
-	int64_t term_sent_us;   /* clock_now() of scancel with TERM; 0: not yet */
-	/* files */
+	int64_t next_cancel_us;   /* clock_now() when scancel is due */
+	int64_t term_sent_us;     /* clock_now() of scancel with TERM; 0: not yet */
 	int64_t next_check_us;    /* clock_now() of the next check */
 	int64_t stopped_since_us; /* clock_now() since SLURM_FILES_MAYBE_STOPPED was seen; 0 */
-	bool takes_lease;         /* takes the claim if it is free */
+	bool takes_lease;
 	enum slurm_file_state {
-		SLURM_FILES_NO_END,        /* no end is recorded */
-		SLURM_FILES_END_RECORDED,  /* the end is recorded */
+		SLURM_FILES_NO_END,
+		SLURM_FILES_END_RECORDED,
 		SLURM_FILES_MAYBE_STOPPED, /* recorded, but possibly on a request to stop */
 		SLURM_FILES_NEVER_STARTED, /* nothing ran and nothing will */
 		SLURM_FILES_UNKNOWN        /* unknown now; see check_errno */
@@ -83,8 +79,8 @@ struct slurm_task {
 struct slurm_executor {
 	struct executor *executor;
 	struct slurm_job *jobs;
-	struct slurm_job *queue, **queue_tail; /* to be submitted, in order */
-	struct slurm_job *submitting;          /* the jobs of submit_task */
+	struct slurm_job *queue, **queue_tail;
+	struct slurm_job *submitting; /* the jobs of submit_task */
 	struct slurm_task submit_task, poll_task, sacct_task, cancel_task;
 	uv_timer_t gather_timer, watch_timer;
 	bool watch_running;         /* a worker thread looks for end records */
@@ -123,7 +119,6 @@ bool slurm_name_is_ours(const struct slurm_executor *s, const char *name);
 /* Frees k and returns its attempt. Call it before the last report. */
 struct job *slurm_job_detach(struct slurm_job *k);
 void slurm_job_set_phase(struct slurm_job *k, enum slurm_job_phase phase);
-/* Updates the location that users see. */
 void slurm_job_update_location(struct slurm_job *k, const char *nodes);
 /* Cancels with TERM first. */
 void slurm_job_cancel(struct slurm_job *k);
@@ -145,7 +140,6 @@ void slurm_poll_if_due(struct slurm_executor *s);
 
 /* Checks the attempt's files on a worker thread; take: also takes the claim if it is free. */
 void slurm_files_check(struct slurm_job *k, bool take);
-/* The shim has recorded the end. */
 void slurm_on_end_recorded(struct executor *b, struct job *j);
 /* Starts due file checks of jobs that have ended or that Slurm does not list. */
 void slurm_files_check_due(struct slurm_executor *s);

@@ -52,7 +52,6 @@ static void slurm_job_update_from_row(struct slurm_job *k, const struct slurm_ro
 	slurm_job_update_location(k, r->nodes);
 }
 
-/* Slurm has the job, and it lives. */
 static void slurm_job_on_alive(struct slurm_job *k)
 {
 	char where[SLURM_ID_LEN + 20];
@@ -92,7 +91,6 @@ static bool slurm_job_check_requeued(struct slurm_job *k)
 	return true;
 }
 
-/* Handles one row of squeue or sacct. */
 static void slurm_job_on_row(struct slurm_job *k, struct slurm_row *r, int64_t asked)
 {
 	if (k->requeued) {
@@ -108,7 +106,6 @@ static void slurm_job_on_row(struct slurm_job *k, struct slurm_row *r, int64_t a
 		slurm_job_on_alive(k);
 }
 
-/* squeue answered without the job. */
 static void slurm_job_on_missing(struct slurm_job *k)
 {
 	k->n_missed_polls++;
@@ -140,7 +137,6 @@ static void slurm_poll_on_failure(struct slurm_executor *s, const struct slurm_t
 			job_on_unknown(k->job, s->trouble);
 }
 
-/* Slurm answers again: releases the hold. */
 static void slurm_poll_on_recovery(struct slurm_executor *s)
 {
 	if (!s->unreachable_since_us)
@@ -286,7 +282,6 @@ static void slurm_sacct_start(struct slurm_executor *s)
 	dp_buf_free(&names);
 }
 
-/* True if there is anything to poll for. */
 static bool slurm_poll_is_needed(const struct slurm_executor *s)
 {
 	for (const struct slurm_job *k = s->jobs; k; k = k->next)

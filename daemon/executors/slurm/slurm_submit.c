@@ -208,7 +208,6 @@ static int slurm_shim_digest(const char *path, char out[DP_SHA256_HEX_SIZE], str
 	return DP_OK;
 }
 
-/* True if the copy is complete. */
 static bool slurm_shim_is_current(const char *path, const char *digest)
 {
 	struct dp_buf content = DP_BUF_INIT;
@@ -296,7 +295,6 @@ static void slurm_submit_on_accepted(struct slurm_job *k, const char *id)
 	job_on_started(k->job, where);
 }
 
-/* The submission may or may not have happened. */
 static void slurm_submit_on_unknown(struct slurm_job *k, const char *why)
 {
 	slurm_job_set_phase(k, SLURM_PHASE_SEARCHING);
@@ -304,7 +302,6 @@ static void slurm_submit_on_unknown(struct slurm_job *k, const char *why)
 	job_on_unknown(k->job, why);
 }
 
-/* Nothing was submitted. */
 static void slurm_submit_on_refused(struct slurm_job *first, enum slurm_submit_result answer,
 				    const char *why)
 {

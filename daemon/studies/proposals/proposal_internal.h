@@ -38,25 +38,24 @@ enum model_query_kind {
 	MODEL_QUERY_KINDS
 };
 
-/* A study's proposer and its running task. */
 struct proposal_job {
 	struct study *study;
 	struct dp_proposer *proposer;      /* keeps models between tasks */
 	struct proposed_point *prefetched; /* (n_prefetched) by trial */
 	unsigned n_prefetched;
-	unsigned last_batch; /* size of the last batch */
+	unsigned last_batch;
 
 	struct background_job job; /* while it runs, a worker thread owns what follows */
 	unsigned reserved_slots;   /* for the points of this task */
 	bool uses_accountant;      /* counted in studies.n_accountant_users */
 	enum proposal_task task;
 	uint32_t trial, conditioned_on;
-	double cost_spent; /* dp_state_cost_spent() */
+	double cost_spent;
 	/* search.budget: the filter's order (0: no budget), and what one training run may use of
 	 * it: by the results that the proposal sees, and once nothing is pending */
 	double filter_order, budget_left, final_budget_left;
-	int64_t blocked_at_seq;          /* no point fits until a record after this one; -1 */
-	struct dp_accounting accounting; /* PROPOSAL_BUDGET_FILTER */
+	int64_t blocked_at_seq; /* no point fits until a record after this one; -1 */
+	struct dp_accounting accounting;
 	struct dp_observation *known;
 	size_t nknown;
 	struct dp_proposal proposal;
@@ -85,7 +84,6 @@ void proposal_record_if_affordable(struct study *study, const struct proposed_po
 /* Handles a task without a point; job->err has the reason. */
 void proposal_handle_failure(struct proposal_job *job);
 
-/* proposal_worker.c: the worker thread's part. */
 void proposal_worker(void *arg);
 
 /* model_queries.c: copy the input for a front or for recommendations. */
@@ -96,7 +94,6 @@ void model_query_finish_point(struct proposal_job *job);
 void model_query_finish_front(struct proposal_job *job);
 void model_query_finish_recommend(struct proposal_job *job);
 
-/* prefetch.c: stores the points. */
 void prefetch_finish(struct proposal_job *job);
 /* proposal_next() for methods with prefetch: records a stored point, or starts a task. */
 void prefetch_next(struct study *study);

@@ -29,7 +29,6 @@ static int proposal_worker_ask_proposer(struct proposal_job *job, uint32_t trial
 				   &job->err);
 }
 
-/* Computes the point of one trial and its epsilons. */
 static int proposal_worker_find_point(struct proposal_job *job, uint32_t trial)
 {
 	const struct dp_study *spec = job->study->state->spec;

@@ -8,7 +8,6 @@
 
 /* Proposes the next trial, at once or after a worker thread has found it. */
 void proposal_next(struct study *study);
-/* Chooses and records the privacy filter of search.budget. */
 void proposal_choose_budget_filter(struct study *study);
 /* Called when nothing can start now: prefetches points if the method allows. */
 void prefetch_when_idle(struct study *study);
@@ -21,9 +20,8 @@ bool proposal_is_ready(const struct study *study);
 bool proposal_is_blocked_by_budget(const struct study *study);
 /* True while a worker thread uses the study, which must not be freed then. */
 bool proposal_is_busy(const struct study *study);
-/* Asks the worker thread to give up. */
 void proposal_cancel(struct study *study);
-/* The same, but only if it computes the next point, which is no longer needed. */
+/* Cancels the task if it computes the next point, which is no longer needed. */
 void proposal_cancel_point(struct study *study);
 /* Handles that no next point exists or that its privacy cannot be computed: ends the study or
  * pauses it for the user. */
@@ -37,7 +35,7 @@ void proposal_discard_job(struct study *study);
 void model_query_next_point(struct study *study, uint64_t client_id);
 /* Sends the client the smoothed front, after the worker thread's current task. */
 void model_query_front(struct study *study, uint64_t client_id);
-/* Sends the client settings for these levels ("levels" in docs/protocol.md); likewise. */
+/* Sends the client settings for these levels ("levels" in docs/protocol.md). */
 DP_MUSTCHECK int model_query_recommend(struct study *study, uint64_t client_id,
 				       const json_t *levels, struct dp_err *err);
 /* Called at the end of a turn: starts waiting queries if the study itself needs nothing. */
@@ -58,7 +56,6 @@ DP_MUSTCHECK int point_privacy_compute(const struct study *study, const atomic_b
  * as x says). +inf: no bound. order: the filter's; 0: *k is NaN. */
 DP_MUSTCHECK int point_privacy_renyi(const struct dp_study *spec, double order, const double *x,
 				     double at, double *k, struct dp_err *err);
-/* How a point was found; fields as in struct dp_event. */
 struct proposal_source {
 	const char *source;
 	uint32_t conditioned_on;

@@ -66,8 +66,7 @@ bool dp_name_ok(const char *name);
 	"'_', '.' or '-', at most 64 characters"
 #define DP_NAME_MAX 64
 
-/* The candidate nearest to `word` by edit distance, or NULL if none is near. `list` ends with
- * NULL. */
+/* The candidate nearest to `word` by edit distance; NULL if none is near. `list` ends with NULL. */
 const char *dp_nearest_word(const char *word, const char *const *list);
 
 #endif

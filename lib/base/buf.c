@@ -21,7 +21,6 @@ void dp_buf_clear(struct dp_buf *b)
 		b->data[0] = '\0';
 }
 
-/* Makes room for n more bytes and the NUL. */
 static bool buf_reserve(struct dp_buf *b, size_t n)
 {
 	size_t need, cap;

@@ -4,9 +4,8 @@
 #include "base/base.h"
 
 /* Initialise it to zero or with DP_BUF_INIT. Once something was added, `data` ends with a NUL that
- * `len` does not count. Additions cannot fail unless `max` is set: then an addition that does not
- * fit sets `over_limit`, and it and all later ones are dropped. A writer checks once, at the
- * end. */
+ * `len` does not count. Additions cannot fail unless `max` is set: then one that does not fit sets
+ * `over_limit`, and it and all later ones are dropped. A writer checks once, at the end. */
 struct dp_buf {
 	char *data;
 	size_t len, cap;

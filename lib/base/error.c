@@ -109,8 +109,7 @@ enum {
 	EDIT_DISTANCE_LEN_MAX = 32
 }; /* no guesses for longer words */
 
-/* Optimal string alignment distance: counts a swap of neighbours, the most frequent typing error,
- * as one edit. */
+/* Optimal string alignment distance: a swap of neighbours, the most frequent typo, is one edit. */
 static int edit_distance(const char *a, const char *b)
 {
 	size_t na = strlen(a), nb = strlen(b);

@@ -23,8 +23,7 @@ bool dp_errno_is_transient(int errnum)
 	case ENOLCK:
 	case EINTR:
 	case EBUSY:
-	case EROFS: /* the kernel remounts a failing disk read-only; an administrator can repair it
-		     */
+	case EROFS: /* set by the kernel on disk errors; an administrator can repair it */
 	case EIO:   /* a disk, or the network to a file server */
 	case EREMOTEIO:
 	case ESTALE:
@@ -188,8 +187,7 @@ int dp_read_regular(const char *path, size_t max, struct dp_buf *out, struct dp_
 	return why.code;
 }
 
-/* True for the name of an open descriptor. Only digits may follow the directory: "/dev/fd/../x" is
- * an ordinary path. */
+/* True for the name of an open descriptor. "/dev/fd/../x" is an ordinary path. */
 static bool path_is_descriptor(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };

@@ -47,7 +47,7 @@ bool dp_errno_is_transient(int errnum);
 /* Fills an error for a failed system call. errnum selects the code. */
 int dp_fail_errno(struct dp_err *err, int errnum, const char *fmt, ...) DP_PRINTF(3, 4);
 
-/* a/b; the caller frees it. */
+/* The caller frees it. */
 DP_ALLOCATES char *dp_path_join(const char *a, const char *b);
 /* The directory of a path, absolute. The caller frees it. NULL on failure. */
 char *dp_path_dir_absolute(const char *path);
@@ -55,8 +55,8 @@ char *dp_path_dir_absolute(const char *path);
 /* Our directory below $variable ("XDG_CACHE_HOME"), else below that place in the home directory
  * (".cache"). The caller frees it. NULL if both are unset. */
 char *dp_user_dir(const char *variable, const char *below_home);
-/* Default paths by the XDG rules, or the system's for root. The caller frees them. NULL without a
- * home directory. */
+/* Default paths by the XDG rules, or root's. The caller frees them. NULL without a home
+ * directory. */
 char *dp_default_state_dir(void);   /* /var/lib/dpareto or ~/.local/state/dpareto */
 char *dp_default_socket_path(void); /* /run/dpareto/dparetod.sock or under XDG_RUNTIME_DIR */
 

@@ -140,8 +140,7 @@ static bool machine_can_run(unsigned own, unsigned other)
 	       (own == EM_AARCH64 && other == EM_ARM);
 }
 
-/* Checks a file without #!: an ELF file must be for this machine; execvp() gives other files to
- * /bin/sh. */
+/* Without #!: an ELF file must be for this machine; execvp() gives other files to /bin/sh. */
 static int check_binary(const char *path, const char *first, size_t n, struct dp_err *err)
 {
 	char own[SHEBANG_LEN_MAX];

@@ -18,10 +18,9 @@ char *dp_program_relocated_dir(const char *folder, const char *bin, const char *
 /* The path of a program that only other programs start: in libexec if installed, else next to
  * `folder`, as in a build tree and in old versions. The caller frees it. The file may not exist. */
 char *dp_program_helper_path(const char *folder, const char *name);
-/* The PATH of a program that gets `env` ("K=V", ends with NULL, may be NULL) on top of our
- * environment. */
+/* The PATH of a program that gets `env` ("K=V", ends with NULL, may be NULL) on top of ours. */
 const char *dp_program_path_env(char *const *env);
-/* A valid name of an environment variable: letters, digits and '_', no digit first. */
+/* Allows letters, digits and '_', no digit first. */
 bool dp_env_name_ok(const char *name);
 /* The executable file for a name without '/'. The caller frees it. NULL if there is none. */
 char *dp_program_find(const char *name, const struct dp_program_search *places);

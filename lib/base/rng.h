@@ -7,8 +7,7 @@
 #define DP_RNG_H
 #include "base/base.h"
 
-/* The purpose of a stream. The numbers are part of a study's reproducibility: never change or reuse
- * one. */
+/* Studies reproduce only if these numbers stay: never change or reuse one. */
 enum dp_rng_purpose {
 	DP_RNG_RUN_SEED = 1, /* the trainer's seed of one run */
 	DP_RNG_SAMPLE = 2,   /* parameters: random search and initial designs */
@@ -37,8 +36,7 @@ void dp_rng_init_secret_seed(struct dp_rng *r, const char *secret, uint64_t seed
 			     enum dp_rng_purpose purpose, uint32_t trial, uint32_t run);
 uint32_t dp_rng_u32(struct dp_rng *r);
 uint64_t dp_rng_u64(struct dp_rng *r);
-/* Uniform on the open interval (0, 1) with 53 bits. Never 0 or 1, so log(x) and log(1 - x) are
- * finite. */
+/* Uniform on the open interval (0, 1) with 53 bits: log(x) and log(1 - x) are finite. */
 double dp_rng_uniform(struct dp_rng *r);
 /* Uniform on 0..n-1, exactly; n > 0. */
 uint64_t dp_rng_below(struct dp_rng *r, uint64_t n);

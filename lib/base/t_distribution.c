@@ -6,8 +6,7 @@
 
 /* ---- the distribution ---- */
 
-/* Gamma(a + 1/2) / Gamma(a). For large a the difference of logarithms loses digits, so it uses the
- * series of the ratio. */
+/* Gamma(a + 1/2) / Gamma(a). By its series for large a, where logarithms would lose digits. */
 static double gamma_half_step_ratio(double a)
 {
 	double r = 1 / a;

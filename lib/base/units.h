@@ -3,21 +3,17 @@
 #define DP_BASE_UNITS_H
 #include "base/base.h"
 
-/* The shortest decimal that reads back as the same double, or "inf", "-inf", "nan". Returns
- * `out`. */
+/* The shortest decimal that reads back as the same double; "inf", "-inf", "nan". Returns `out`. */
 enum {
 	DP_NUM_LEN = 32
 };
 char *dp_num_text(double x, char out[DP_NUM_LEN]);
 
-/* Parses a whole string as a double, "inf", "-inf" and "nan" included. No surrounding space, no
- * locale, no hexadecimal. */
+/* Parses a whole string, also "inf", "-inf", "nan". No white space, locale or hexadecimal. */
 DP_MUSTCHECK bool dp_num_parse(const char *s, double *x);
-/* Parses a whole string as a decimal integer. */
 DP_MUSTCHECK bool dp_int_parse(const char *s, int64_t *x);
 
-/* Durations: "90", "1.5s", "250ms", "30m", "2h30m", "1d". A bare number is seconds. The result is
- * finite and >= 0. */
+/* Durations: "90" (seconds), "1.5s", "250ms", "30m", "2h30m", "1d". Finite and >= 0. */
 DP_MUSTCHECK bool dp_duration_parse(const char *s, double *seconds);
 /* For people: "350ms", "42s", "2h05m", "3d4h". */
 char *dp_duration_text(double seconds, char out[DP_NUM_LEN]);
@@ -35,8 +31,7 @@ enum {
 	DP_PLURAL_LEN = 64
 };
 char *dp_plural_text(uint64_t n, const char *thing, char out[DP_PLURAL_LEN]);
-/* Exponential backoff: `first`, then twice `last`, at most `most`. last: 0 before the first wait.
- * Any unit. */
+/* Exponential backoff: `first`, then twice `last` (0 before the first wait), at most `most`. */
 double dp_backoff_next(double last, double first, double most);
 
 #endif

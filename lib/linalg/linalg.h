@@ -12,8 +12,7 @@ void dp_linalg_set_single_thread(void);
 /* n zeroed doubles, aligned to 64 bytes. Release with free(). */
 double *dp_vec_new(size_t n);
 
-/* out[i] = exp(x[i]) for x <= 700, within 2 ulp. Below -700 the result is exp(-700), in place of 0.
- * May work in place. */
+/* out[i] = exp(x[i]) for x <= 700, within 2 ulp; exp(-700) below -700. May work in place. */
 void dp_vec_exp(double *out, const double *x, size_t n);
 
 /* Factorises in place the symmetric matrix with its lower triangle in a (n x n). If it is not
@@ -22,8 +21,8 @@ void dp_vec_exp(double *out, const double *x, size_t n);
  * workspace. DP_OK or DP_E_FAILED. */
 DP_MUSTCHECK int dp_chol_factor(double *a, size_t n, size_t ld, double *diag, double *jitter);
 /* Appends row n to a factor of n rows. `row` holds the covariances with the n points, then the own
- * variance; the row of L replaces it. The pivot is at least floor. Returns the square of the pivot
- * before that bound. */
+ * variance; the row of L replaces it. The pivot is at least floor. Returns its square before
+ * that. */
 double dp_chol_append(const double *l, size_t n, size_t ld, double *row, double floor);
 /* x = L^-1 x and x = L^-T x */
 void dp_chol_forward(const double *l, size_t n, size_t ld, double *x);

@@ -17,8 +17,8 @@
 #define DELTA_MAX (1 - 1e-9)
 
 /* The work limit of one solve (dp__prepared_work()), about 1.2 seconds; the last evaluation may
- * exceed it. Counted, so that the answer does not depend on the machine. Usual solves take a tenth
- * of it. */
+ * exceed it. Counted, so that answers do not depend on the machine. Usual solves take a tenth of
+ * it. */
 #define WORK_MOST DP__WORK_MOST
 /* From this work on, a relative 1e-3 is enough for a starting value. */
 #define WORK_ROUGH 4e6
@@ -53,15 +53,13 @@ static bool effort_coarse(const struct effort *e, const void *ctx)
 	return e->limited && e->limited(ctx);
 }
 
-/* True if one more evaluation like the last would exceed the limit. `gap`: relative distance of the
- * ends of the bracket. */
+/* True if one more evaluation would exceed the limit. `gap`: relative width of the bracket. */
 static bool effort_spent(const struct effort *e, const void *ctx, double gap)
 {
 	double left = e->most - e->before;
 	double most = e->before + (effort_coarse(e, ctx) ? 0.4 : 1) * left;
 
-	/* evaluations at the ends may have cost far more than those between, and the ends are poor
-	 * starting values */
+	/* the ends may have cost far more than values between, and are poor starting values */
 	if (e->start)
 		return effort_done(e, ctx) > (gap > 0.05 ? 0.6 * WORK_MOST : most);
 	return effort_done(e, ctx) + e->last > most;
@@ -198,7 +196,7 @@ struct limiter {
 };
 
 /* For expensive evaluations: solves on coarser grids, which never give a smaller epsilon, then from
- * there on full grids as far as the work allows. If no grid became coarser, the first answer is
+ * there on full grids within the work limit. If no grid became coarser, the first answer is
  * final. */
 static int calibrate_in_turn(struct value_search *c, const struct limiter *l, double *value,
 			     struct dp_epsilon *at, struct dp_err *err)
@@ -517,8 +515,8 @@ static int most_ask(struct open_key *a, struct effort *effort, double value, str
 }
 
 /* From `lo`, which meets the target, up to the largest value that does: an integer or, where
- * fractions are allowed, to a relative 1e-6; or until the work limit. Values between *value and
- * *above were not tried. */
+ * fractions are allowed, to a relative 1e-6; or to the work limit. Skipped values lie between
+ * *value and *above. */
 static int max_search_solve(struct open_key *a, struct effort *effort, struct probe lo,
 			    double factor, double target, double *value, double *above,
 			    struct dp_epsilon *at, struct dp_err *err)

@@ -62,8 +62,7 @@ static int largest_bisect(struct largest_search *q, double lo, double hi, double
 	return code;
 }
 
-/* Tries ranges from above down to that of `value` (NaN: none). *found: one of them has a larger
- * value. */
+/* Tries ranges from above down to that of `value` (NaN: none). *found: one has a larger value. */
 static int largest_scan_ranges(struct largest_search *q, double *value, double *tried, bool *found,
 			       struct dp_epsilon *at, struct dp_err *err)
 {

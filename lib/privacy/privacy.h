@@ -29,9 +29,8 @@ struct dp_privacy_key {
 	const char *only_accountant; /* applies only with this accountant; NULL: always */
 	/* Keys of one group (from 1) are alternatives: exactly one must be given. 0: none. */
 	unsigned alternatives_group;
-	/* The sign with which epsilon follows this key, all else equal: 1 if a larger value is
-	 * never more private, at any Renyi order; -1 if never less private; 0 if neither is
-	 * known. */
+	/* The sign with which epsilon follows this key, all else equal, at any Renyi order: 1 if a
+	 * larger value is never more private, -1 if never less private, 0 if neither is known. */
 	int epsilon_trend;
 	bool can_solve_max; /* more costs more: dp_privacy_solve_max() accepts it */
 	/* The key that replaces this one and excludes it. NULL: none. */
@@ -129,8 +128,7 @@ struct dp_mechanism {
 	/* See dp_privacy_check_declaration(). NULL: no declaration can contradict it. */
 	int (*check_declaration)(const double *values, const struct dp_declaration *d,
 				 char *warning, struct dp_err *err);
-	/* Refines *out, which holds what the table says. Values may be NaN as for cost(). NULL:
-	 * nothing to refine. */
+	/* Refines *out. Values may be NaN as for cost(). NULL: nothing to refine. */
 	void (*describe)(const double *values, struct dp_privacy_description *out);
 };
 
@@ -139,7 +137,6 @@ enum {
 	DP_MECHANISMS_MAX = 64
 };
 extern const struct dp_mechanism *const dp_mechanisms[];
-/* By name; NULL if unknown. */
 const struct dp_mechanism *dp_mechanism_find(const char *name);
 /* All names, then NULL; and as text: "dp-sgd, gaussian, svt". */
 enum {
@@ -155,8 +152,7 @@ double dp_privacy_value(const struct dp_mechanism *m, const double *values,
 /* Describes a mechanism with these values. Omits NaN, which means unknown. */
 void dp_privacy_describe(const struct dp_mechanism *m, const double *values,
 			 struct dp_privacy_description *out);
-/* Describes an answer, with the accountant and theorem that gave it, which may differ from those
- * requested. */
+/* Describes an answer, whose accountant and theorem may differ from those requested. */
 void dp_privacy_describe_answer(const struct dp_mechanism *m, const double *values,
 				const struct dp_epsilon *answer,
 				struct dp_privacy_description *out);
@@ -191,8 +187,7 @@ bool dp_privacy_warning(const struct dp_mechanism *m, const double *values,
 
 /* ---- many evaluations (mechanism_cache.c) ---- */
 
-/* A mechanism with a cache for many evaluations: keeps what depends only on the noise. One thread
- * at a time. */
+/* A mechanism with a cache of what depends only on the noise. One thread at a time. */
 struct dp_mechanism_cache;
 struct dp_mechanism_cache *dp_mechanism_cache_new(const struct dp_mechanism *m);
 void dp_mechanism_cache_free(struct dp_mechanism_cache *p);
@@ -219,8 +214,7 @@ struct dp_composition_item {
  * any noise `pld` falls back to Renyi, and out->accountant says so. */
 DP_MUSTCHECK int dp_privacy_compose(const struct dp_composition_item *items, size_t n, double delta,
 				    bool pld, struct dp_epsilon *out, struct dp_err *err);
-/* Checks that theorems cover all items together, for any size of their values. DP_OK, or the
- * reason. */
+/* Checks that theorems cover all items together, at any values. DP_OK, or the reason. */
 DP_MUSTCHECK int dp_privacy_check_composable(const struct dp_composition_item *items, size_t n,
 					     double delta, struct dp_err *err);
 
@@ -272,8 +266,7 @@ DP_MUSTCHECK int dp_privacy_check_declaration(const struct dp_mechanism *m, cons
 
 /* ---- JSON (privacy_json.c) ---- */
 
-/* Parses {"mechanism": ..., KEY: VALUE, ...}. Ignores unknown fields unless they look like misspelt
- * keys. */
+/* Parses {"mechanism": ..., KEY: VALUE, ...}. Ignores unknown fields that are no misspelt keys. */
 DP_MUSTCHECK int dp_privacy_query_parse(const json_t *query, const struct dp_mechanism **m,
 					double values[DP_PRIVACY_KEYS_MAX], struct dp_err *err);
 /* {"epsilon":...,"delta":...,"order":...,"accountant":...,"error_bound":...} */
@@ -284,8 +277,7 @@ json_t *dp_epsilon_to_json(const struct dp_epsilon *e);
 json_t *dp_mechanism_accounting_json(const struct dp_mechanism *m, const double *values,
 				     bool composed);
 /* A composition as an object: {"compose":[{"mechanism":...,"times":2},...],"delta":...,
- * "accountant":"pld"}. Ignores delta and accountant inside the list. Messages name the member:
- * "compose[1]: ...". */
+ * "accountant":"pld"}. Ignores delta and accountant in the list. Messages name "compose[1]". */
 enum {
 	DP_PRIVACY_COMPOSED_MAX = 10000
 };
@@ -300,15 +292,13 @@ DP_MUSTCHECK int dp_privacy_composition_parse(const json_t *query,
 					      struct dp_privacy_composition *out,
 					      struct dp_err *err);
 void dp_privacy_composition_free(struct dp_privacy_composition *c);
-/* Calls dp_privacy_compose(). */
 DP_MUSTCHECK int dp_privacy_composition_epsilon(const struct dp_privacy_composition *c,
 						struct dp_epsilon *out, struct dp_err *err);
 /* As dp_privacy_solve_delta(). Ignores the composition's own delta (calibrate.c). */
 DP_MUSTCHECK int dp_privacy_composition_delta(const struct dp_privacy_composition *c,
 					      double epsilon, struct dp_epsilon *at,
 					      struct dp_err *err);
-/* Answers one line of `dparetoctl epsilon --batch`, a mechanism or a composition. *answer is a new
- * reference. */
+/* Answers one line of `dparetoctl epsilon --batch`. *answer is a new reference. */
 DP_MUSTCHECK int dp_privacy_answer_query(const json_t *query, json_t **answer, struct dp_err *err);
 
 #endif

@@ -136,8 +136,7 @@ double dp__rdp_wor_cgf(struct dp__rdp_wor *w, double q, double order);
 void dp__wor_worked(struct dp__rdp_wor *w, double work);
 double dp__wor_work(const struct dp__rdp_wor *w);
 
-/* The same from the dominating pair (rdp_dominating_pair.c): smaller, at every real order. Keeps
- * its nodes. */
+/* The same from the dominating pair (rdp_dominating_pair.c): smaller, at every real order. */
 struct dp__rdp_dominating *dp__rdp_dominating_new(void);
 void dp__rdp_dominating_free(struct dp__rdp_dominating *d);
 /* Cheap if q (above 0) and sigma are unchanged. */
@@ -208,7 +207,7 @@ struct dp__component_kind {
 	void (*prepare_tables)(const struct dp_privacy_component *p, struct dp__rdp_wor *tables);
 	double (*cgf)(const struct dp_privacy_component *p, struct dp__rdp_wor *tables,
 		      double order);
-	/* delta(x) for x >= 0: the probability of the loss beyond x. *slack bounds the rounding
+	/* delta(x), x >= 0: the probability of the loss beyond x. *slack bounds the rounding
 	 * error. */
 	double (*profile)(const struct dp_privacy_component *p, enum dp__direction d, double x,
 			  double *slack);

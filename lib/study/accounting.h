@@ -27,10 +27,8 @@ DP_MUSTCHECK int dp_accounting_items(const struct dp_study *s, size_t objective,
 				     struct dp_err *err);
 /* Delta of a privacy objective. NaN if a parameter sets it, 0 if it has none. */
 double dp_accounting_delta(const struct dp_accounting_spec *o);
-/* The time of one evaluation. */
 enum dp_privacy_cost dp_accounting_cost(const struct dp_accounting_spec *o);
-/* Caches for many evaluations of a study's accountants. One thread at a time. The study must
- * outlive it. */
+/* Caches of a study's accountants. One thread at a time. The study must outlive it. */
 struct dp_accounting_cache;
 struct dp_accounting_cache *dp_accounting_cache_open(const struct dp_study *s);
 void dp_accounting_cache_close(struct dp_accounting_cache *o);

@@ -1,5 +1,4 @@
-/* calibrated_params.c - calibrated parameters: the `calibrate` key, and solving for their
- * values. */
+/* calibrated_params.c - calibrated parameters: the `calibrate` key, and solving for values. */
 #include "study/parse/study_parse_internal.h"
 #include "study/accounting.h"
 #include "study/calibrated_params.h"

@@ -14,8 +14,8 @@ bool dp_objective_needs_calibration(const struct dp_study *s, size_t objective);
 /* If the objective is the mechanism that calibrates a parameter, its epsilon equals the target at x
  * within 1e-5 of it: returns the target. NaN for other objectives. */
 double dp_calibration_target_epsilon(const struct dp_study *s, size_t objective, const double *x);
-/* The parameters that set the privacy of an objective: its mechanisms' noise, or the target epsilon
- * of a calibrated noise; fixed ones included. None for an external accountant. Returns their
+/* The parameters, fixed ones included, that set an objective's privacy: its mechanisms' noise, or
+ * the target epsilon of a calibrated noise. None for an external accountant. Returns their
  * number. */
 size_t dp_objective_noise_params(const struct dp_study *s, size_t objective,
 				 size_t params[DP_PRIVACY_ITEMS_MAX]);

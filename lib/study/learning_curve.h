@@ -6,14 +6,12 @@
 
 /* The checkpoints of the run of x, as values of the path parameter. Returns their number. Ascending
  * whole numbers below x's own value, without repeats: about path.points of them, spaced evenly on
- * the log scale of the values that the search gives the parameter (from 1 if it is fixed). None
- * without a path. */
+ * the log scale of the parameter's values in the search (from 1 if fixed). None without a path. */
 size_t dp_learning_curve_checkpoints(const struct dp_study *s, const double *x,
 				     double values[DP_CHECKPOINTS_MAX]);
 /* The checkpoints of the run of x that may cost more than its end `at` (NaN: x's own value): all
  * before it, unless epsilon never falls as the parameter grows (dp_privacy_key.epsilon_trend),
- * which is unknown for an external accountant. The cost of a run is the maximum over these and the
- * end. */
+ * which is unknown for an external accountant. A run costs the maximum over these and the end. */
 size_t dp_learning_curve_costlier(const struct dp_study *s, size_t objective, const double *x,
 				  double at, double values[DP_CHECKPOINTS_MAX]);
 /* The one of these and the end with the largest epsilon; `at` if it is the end. */

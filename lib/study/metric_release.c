@@ -84,8 +84,7 @@ static size_t find_metric_objective(const struct dp_study *s, const char *metric
 	return i;
 }
 
-/* A metric without noise would reveal the noise of the others, which are measured on the same
- * records. */
+/* A metric without noise would reveal the noise of others measured on the same records. */
 static void check_metric_released(struct dp__study_parser *r, size_t i)
 {
 	const struct dp_study *s = r->study;

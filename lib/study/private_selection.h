@@ -1,7 +1,7 @@
 /* private_selection.h - method select: publish only the best of a secret number of runs.
  *
  * Settings are drawn independently from the parameters' distributions. The theorems are in
- * privacy/composition/adaptive_composition.h; docs/privacy.md lists which of their conditions are
+ * privacy/composition/adaptive_composition.h; docs/privacy.md says which conditions are
  * enforced. */
 #ifndef DP_STUDY_PRIVATE_SELECTION_H
 #define DP_STUDY_PRIVATE_SELECTION_H

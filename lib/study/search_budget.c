@@ -1,5 +1,4 @@
-/* search_budget.c - search.budget: its key, the cost of one training run, and the privacy
- * filter. */
+/* search_budget.c - search.budget: its key, the cost of one run, and the privacy filter. */
 #include "study/parse/study_parse_internal.h"
 #include "study/accounting.h"
 #include "study/calibrated_params.h"
@@ -180,8 +179,7 @@ int dp_study_training_renyi(const struct dp_study *s, struct dp_renyi_cache *m, 
 	return checkpoints > 0 ? DP_OK : code;
 }
 
-/* Curves of the settings with all their runs. A setting that the accountant refuses never runs; its
- * curve is infinite. */
+/* Curves of the settings with all their runs, infinite if the accountant refuses the setting. */
 static int sample_renyi_curves(const struct dp_study *s, struct dp_renyi_cache *m,
 			       const struct dp_odometer *o, double *k, struct dp_err *err)
 {

@@ -12,8 +12,7 @@ uint64_t dp_study_run_seed(const struct dp_study *s, uint32_t trial, uint32_t ru
 /* The study's mode, or the one it gets at submit: never DP_SEEDS_DEFAULT. */
 enum dp_seed_mode dp_study_seed_mode(const struct dp_study *s);
 const char *dp_seed_mode_text(enum dp_seed_mode seeds); /* not for the default */
-/* True if the seeds are fixed and the data is private: a reader who knows the seed can then compute
- * the noise of every run. */
+/* True if seeds are fixed and data is private: the seed then reveals the noise of every run. */
 bool dp_study_noise_exposed(const struct dp_study *s);
 /* The warning in status, reports and statements for that case, else NULL. */
 const char *dp_study_seeds_warning(const struct dp_study *s);

@@ -197,8 +197,7 @@ struct dp_trainer {
 	int gpus; /* per process, under Slurm */
 };
 
-/* search.rounds: the distribution of the secret number of runs of method select, by its mean.
- * Exactly one is not 0. */
+/* search.rounds: the mean number of runs of method select, by distribution. One is not 0. */
 struct dp_rounds {
 	double poisson, geometric, logarithmic;
 };
@@ -255,14 +254,12 @@ struct dp_study {
 
 void dp_study_free(struct dp_study *s);
 bool dp_study_has_privacy(const struct dp_study *s);
-/* True if the study's front is the smoothed one. If the file does not name search.front: smoothed
- * for method dpareto, which has models anyway, observed for the others. Only this function decides
- * it. */
+/* True if the study's front is the smoothed one. Only this function decides it if search.front is
+ * absent: smoothed for method dpareto, which has models anyway, else observed. */
 bool dp_study_uses_smoothed_front(const struct dp_study *s);
 /* True if later settings depend on earlier results. */
 bool dp_study_is_adaptive(const struct dp_study *s);
-/* The cost measure, never DP_COST_DEFAULT. If the file does not name search.cost: the path's value
- * where there is a path. */
+/* Never DP_COST_DEFAULT: without search.cost, the path's value where there is a path. */
 enum dp_cost dp_study_cost(const struct dp_study *s);
 /* The study file's word for a value. For an unnamed acquisition, that of the default. */
 const char *dp_method_text(enum dp_method m);

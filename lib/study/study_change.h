@@ -11,8 +11,7 @@ struct dp_key_doc;
  * if there is no such key or it is immutable. */
 const struct dp_key_doc *dp_study_find_live_key(const char *name, struct dp_err *err);
 /* Sets a key that is live or decided at submit. `value` is written as in the file; "none" removes a
- * limit. `s` may be a copy by value: writes only numbers and words in the structs themselves.
- * Unchanged on error. */
+ * limit. `s` may be a copy by value: no memory behind pointers is written. Unchanged on error. */
 DP_MUSTCHECK int dp_study_set_key(struct dp_study *s, const char *path, const char *value,
 				  struct dp_err *err);
 /* The same for "trainer.timeout=30s". */

@@ -17,15 +17,13 @@ struct dp_command_files {
 	const char **list; /* (n) absolute paths, owned by the study; the caller frees the list */
 	uint32_t n;
 };
-/* At submit: makes arguments absolute that name existing regular files or links to them, and
- * returns which. */
+/* At submit: makes arguments absolute that name regular files or links to them; lists them. */
 void dp_study_resolve_files(struct dp_study *s, const char *dir, struct dp_command_files *found);
 /* The same without access to files: `known` was found at submit. */
 void dp_study_restore_files(struct dp_study *s, const char *dir,
 			    const struct dp_command_files *known);
-/* Adds warnings about programs, interpreters and scripts of the study parsed from `text` that
- * cannot start here. `beside`: the directory to search before PATH for programs without a path,
- * dparetod's. */
+/* Warns about programs, interpreters and scripts of the study parsed from `text` that cannot start
+ * here. Searches `beside`, dparetod's directory, before PATH for programs without a path. */
 void dp_study_preflight(const struct dp_study *s, const char *dir, const char *beside,
 			const char *text, size_t len, struct dp_diagnostics *diagnostics);
 /* Appends the smoke variant of a valid study: one random point, one run. */

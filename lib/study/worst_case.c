@@ -13,8 +13,7 @@
 #include <math.h>
 
 /* Calibrated noise falls as the target grows, but only as smoothly as the accountant: loss
- * distributions vary by about 0.1 % of epsilon. This factor ensures that no smaller target has less
- * noise than was tried. */
+ * distributions vary by about 0.1 % of epsilon. This margin covers every smaller target. */
 #define NOISE_MARGIN 0.998
 
 enum {

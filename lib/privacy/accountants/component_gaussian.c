@@ -143,8 +143,7 @@ static double gregory_weight(int i)
 	return i < (int)DP_COUNT(w) ? w[i] : 1;
 }
 
-/* Points of the Gaussian from `from` to `to` standard deviations. `cut`: the range starts inside
- * the peak. */
+/* Points from `from` to `to` standard deviations. `cut`: the range starts inside the peak. */
 static void gaussian_add_points(struct dp__loss_points *s, const struct dp_privacy_component *p,
 				enum dp__direction d, double from, double to, bool cut, double end)
 {

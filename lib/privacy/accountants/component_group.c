@@ -119,9 +119,8 @@ static bool group_shift_is_negligible(const struct dp_privacy_component *p)
 	return p->group_size * p->mu < 1e-12;
 }
 
-/* The sum over j of w_j (Phi(z) - Phi(z - j mu)) for small j mu: integrals of the density by
- * Gauss-Legendre quadrature. The remainder is below (j mu (|z| + 4))^10 / 1e12 of each, which is
- * 1e-17. */
+/* The sum over j of w_j (Phi(z) - Phi(z - j mu)) for small j mu, by Gauss-Legendre quadrature of
+ * the density. The remainder is below (j mu (|z| + 4))^10 / 1e12 of each, which is 1e-17. */
 static double group_small_shift_mass(const struct dp_privacy_component *p, double z)
 {
 	static const double node[] = { 0.046910077030668004, 0.230765344947158454, 0.5,
@@ -350,7 +349,6 @@ static double convex_log_excess(const struct dp_privacy_component *p, double ord
 	return p->log_weight[j] + (whole > 40 ? whole : log(expm1(whole)));
 }
 
-/* K from log(exp K - 1). */
 static double cgf_from_log_excess(double log_excess)
 {
 	return log_excess > 36 ? log_excess : log1p(exp(log_excess));

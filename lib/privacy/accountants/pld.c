@@ -294,8 +294,7 @@ static double plan_count_cells(const struct pld_plan *p, double h)
 	return cells;
 }
 
-/* Expected relative excess of epsilon on a grid of width h, which raises the mean of the tilted
- * loss and widens it. */
+/* Expected relative excess of epsilon: a grid of width h raises and widens the tilted loss. */
 static double plan_grid_excess(const struct dp__pld *w, const struct pld_plan *p, double h)
 {
 	double added = 0;
@@ -431,8 +430,8 @@ static double component_cell_cost(const struct dp_privacy_component *p)
 	return p->kind->profile_cost ? p->kind->profile_cost(p) : 1;
 }
 
-/* Computes one component's grid, wraps it into the window and transforms it in w->cells. Adds its
- * share to the totals. */
+/* Computes a component's grid, wraps it into the window, transforms it in w->cells, adds to
+ * totals. */
 static void component_spectrum_compute(struct dp__pld *w, const struct pld_plan *p, size_t i,
 				       double h, size_t n, struct pld_totals *t,
 				       struct component_spectrum *out)
@@ -472,8 +471,8 @@ static void component_spectrum_compute(struct dp__pld *w, const struct pld_plan 
 	fft_in_place(w->cells, n, FFTW_FORWARD);
 }
 
-/* The error of r = m^count if an entry's modulus m is off by the noise: at most (m + noise)^count -
- * m^count. NaN stays NaN. */
+/* The error of r = m^count if m is off by the noise: at most (m + noise)^count - m^count. NaN
+ * stays. */
 static double power_error_bound(double m, double r, const struct component_spectrum *s)
 {
 	return s->noise < m ? r * expm1(s->count * s->noise / m)
@@ -508,8 +507,8 @@ static fftw_complex spectrum_power(double re, double im, const struct component_
 }
 
 /* product *= spectrum^count; the first component starts the product. With base 1, all powers and
- * the product are stored minus one. That keeps all digits near one, where the composed loss almost
- * never leaves zero. */
+ * the product are stored minus one: no digit is lost near one, where the composed loss is almost
+ * always zero. */
 static void spectrum_multiply_power(struct dp__pld *w, size_t n, const struct component_spectrum *s,
 				    double base, bool first, double *error)
 {
@@ -743,8 +742,8 @@ static void pld_bound_direction(struct dp__pld *w, struct pld_plan *p, double ef
 }
 
 /* Records whether the cell limit of a direction had an effect. Every decision about grids compares
- * cells with at least 0.46 of an unspent budget. So if less than 0.3 of it is spent, a larger one
- * gives the same answer. */
+ * cells with at least 0.46 of an unspent budget. So below 0.3 a larger budget gives the same
+ * answer. */
 static void note_limit(struct dp__pld *w, const struct pld_plan *p)
 {
 	w->limited |= p->cells_spent > 0.3 * p->cells_max;

@@ -51,8 +51,7 @@ static struct cell_edge cell_edge_at_loss(const struct gaussian_pair *p, double 
 	off = off / p->mu + 2 * DBL_EPSILON * (fabs(u) / p->mu + p->mu + fabs(z));
 	e.z = clamp_double(p->is_add ? z + off : z - off, lo, hi);
 	e.clamped = e.z == lo || e.z == hi;
-	/* d loss / d z is mu times the odds that the record was in the lot, and exp(s) is 1 + q
-	 * y */
+	/* d loss / d z: mu times the odds that the record was in the lot; exp(s) is 1 + q y */
 	if (!e.clamped)
 		e.loss_slack = 2 * off * p->mu * (s > 600 ? 1 : p->q * (1 + y) / (1 + p->q * y));
 	return e;
@@ -68,8 +67,7 @@ struct grid_cell {
 };
 
 /* One node: z, its distance t from the end with the lower loss, and its weight. The upper end's
- * share is one density minus exp(x) times the other, where exp(x) is their ratio at the lower
- * end. */
+ * share is one density minus exp(x) times the other; exp(x) is their ratio at the lower end. */
 static void integrate_remove_node(const struct gaussian_pair *p, struct grid_cell *c, double z,
 				  double t, double weight)
 {
@@ -104,9 +102,9 @@ static void integrate_add_node(const struct gaussian_pair *p, struct grid_cell *
 }
 
 /* Gauss-Legendre rules, on pieces of at most `width` over |z| + mu + 4. The n-th derivative of
- * exp(-z^2 / 2 + c z) over itself is at most |z - c| + the n-th root of the n-th moment of a normal
- * variable, to the power of n. So the remainders are below 3e-16, also where the integrand starts
- * at zero. */
+ * exp(-z^2 / 2 + c z) over itself is at most (|z - c| + the n-th root of the n-th moment of a
+ * normal variable)^n. So the remainders are below 3e-16, also where the integrand starts at
+ * zero. */
 struct quadrature_rule {
 	int n;
 	double width, node[8], weight[8];
@@ -253,8 +251,7 @@ static void grid_add_mass(struct dp__loss_grid *g, long i, double m, double unit
 		add_mass_and_slack(&g->lower[-i], &g->lower_slack[-i], m, units);
 }
 
-/* Beyond the upper end: the mass of the other distribution stays there, the rest counts as
- * infinite. */
+/* Beyond the upper end: the other distribution's mass stays there, the rest counts as infinite. */
 static void grid_add_upper_tail(struct dp__loss_grid *g, const struct gaussian_pair *p,
 				struct cell_edge e)
 {

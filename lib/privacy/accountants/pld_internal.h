@@ -22,8 +22,7 @@ void dp__loss_points_cumulants(const struct dp__loss_points *s, double tilt, int
 double dp__loss_points_grid_excess(const struct dp__loss_points *s, double tilt, double h);
 
 /* The discretised loss of one use on the grid i h. First probabilities, then tilted: entry i holds
- * P(i) exp(tilt i h - shift), and all sum to one. The width h has so few digits that every i h is
- * exact. */
+ * P(i) exp(tilt i h - shift), and all sum to one. h has so few digits that every i h is exact. */
 struct dp__loss_grid {
 	double width, tilt;
 	size_t n_upper, n_lower;
@@ -39,8 +38,7 @@ struct dp__loss_grid {
 void dp__loss_grid_fill(struct dp__loss_grid *g, const struct dp_privacy_component *p,
 			enum dp__direction d, double theta, double about_shift,
 			double about_chernoff);
-/* For kinds that fill only the upper side: P(-x) = exp(-x) P(x). Deeper losses stay at the lower
- * end. */
+/* For kinds that fill only the upper side: P(-x) = exp(-x) P(x). Deeper losses stay at the end. */
 void dp__loss_grid_mirror(struct dp__loss_grid *g);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Skips terms this far below the sum (natural log). Even a million of them leave the last digit
+/* Skips terms this far below the sum (natural log). A million of them leave the last digit
  * alone. */
 #define NEGLIGIBLE 52.0
 
@@ -19,8 +19,8 @@ struct log_sum {
 
 static void log_sum_add(struct log_sum *s, double x)
 {
-	/* the sum is at least one: smaller terms change no digit, and an exponential that
-	 * underflows is slow */
+	/* the sum is at least one: smaller terms change no digit, and exp() is slow where it
+	 * underflows */
 	if (x <= s->top) {
 		if (!(x < s->top - NO_DIGIT))
 			s->sum += exp(x - s->top);
@@ -63,8 +63,7 @@ struct binomial_terms {
 	void *ctx;
 };
 
-/* log of the ratio of the bounds of terms j + 1 and j. As a function of j it falls, may rise, and
- * falls again. */
+/* log of the ratio of the bounds of terms j + 1 and j. In j it falls, may rise, and falls again. */
 static double binomial_term_log_ratio(const struct binomial_terms *t, double j)
 {
 	return log((t->order - j) / (j + 1)) + t->log_rho + 2 * j * t->slope;

@@ -2,8 +2,8 @@
  *
  * Mironov, Talwar and Zhang, Renyi Differential Privacy of the Sampled Gaussian Mechanism, 2019:
  * Theorem 4 (which direction is worse), section 3.3 for integer orders. Neighbours: one record
- * added or removed. sigma is the noise's standard deviation over the sensitivity under that
- * relation (L). */
+ * added or removed. sigma is the noise's standard deviation over the sensitivity L under that
+ * relation. */
 #include "privacy/privacy_internal.h"
 
 #include <math.h>
@@ -32,8 +32,7 @@ static double log1p_exp(double x)
 	return x > 36 ? x : log1p(exp(x));
 }
 
-/* A - 1 as a sum of positive terms: the binomial weights sum to one, so one is subtracted from each
- * M_j. */
+/* A - 1 as a sum of positive terms: the binomial weights sum to one, so each M_j loses one. */
 static double poisson_cgf_integer(const struct dp__rdp_poisson *p, uint32_t order)
 {
 	struct poisson_terms i = { 0.5 / (p->sigma * p->sigma) };

@@ -36,8 +36,8 @@ void dp_renyi_cache_free(struct dp_renyi_cache *m);
  * integers are fastest. +inf where there is no bound. Refuses what dp_privacy_compose() refuses:
  * mechanisms without composition, different neighbouring relations, values out of range. On error
  * every k[i] is +inf. Lots without replacement have the curve of their dominating pair
- * (rdp_dominating_pair.c): about a third of what dp_privacy_compose() adds up, and independent of
- * `bound`. */
+ * (rdp_dominating_pair.c), about a third of what dp_privacy_compose() adds up; `bound` has no
+ * effect. */
 DP_MUSTCHECK int dp_privacy_renyi_curve(struct dp_renyi_cache *m,
 					const struct dp_composition_item *items, size_t nitems,
 					const double *orders, size_t n, double *k,
@@ -78,8 +78,7 @@ struct dp_odometer {
 	double weight[DP_RENYI_ORDERS_MAX];
 };
 
-/* The odometer of new studies; odometer.c says why. Versions may differ, so a study stores its
- * own. */
+/* The odometer of new studies (see odometer.c). Studies store their own, as versions may differ. */
 void dp_odometer_init_default(struct dp_odometer *o);
 /* Checks orders and weights that were read from a file. */
 DP_MUSTCHECK int dp_odometer_check(const struct dp_odometer *o, struct dp_err *err);
@@ -135,7 +134,6 @@ double dp_filter_remaining(const struct dp_filter *f, double spent, double pendi
 
 /* mu of n releases together: sqrt(n) / (sigma records). +inf for NaN and values out of range. */
 double dp_noisy_release_mu(double records, double sigma, double n);
-/* k[i] = K(orders[i]) of one release. */
 void dp_noisy_release_renyi(double records, double sigma, const double *orders, size_t n,
 			    double *k);
 /* Exact epsilon at delta of at most n releases (Dong, Roth and Su 2022, Corollary 3.3: n adaptive
@@ -161,15 +159,14 @@ struct dp_selection {
 	double log_gamma; /* ln gamma, below 0 */
 };
 
-/* The distribution with this mean: above 1 (negative binomial) or 0 (Poisson), at most
- * DP_SELECTION_MEAN_MAX. */
+/* The distribution with this mean: above 1 (negative binomial) or 0 (Poisson), at most this. */
 #define DP_SELECTION_MEAN_MAX 1e5
 DP_MUSTCHECK int dp_selection_init_neg_binomial(double eta, double mean, struct dp_selection *out,
 						struct dp_err *err);
 DP_MUSTCHECK int dp_selection_init_poisson(double mean, struct dp_selection *out,
 					   struct dp_err *err);
-/* Draws the number of runs by inversion, within mean x 1e-15 in total variation. The stream must be
- * secret. */
+/* Draws the number of runs by inversion, within mean x 1e-15 in total variation, from a secret
+ * stream. */
 uint64_t dp_selection_draw(const struct dp_selection *s, struct dp_rng *r);
 /* out[i] = K(orders[i]) of the selection, where k[i] is that of one run, maximised over all
  * settings of the prior. out must not be k.

@@ -384,8 +384,8 @@ static bool composition_fits_grid(const struct composition *composition)
 	return true;
 }
 
-/* *out holds the bound by Renyi curves. It may be smaller, if the cell budget is spent or no grid
- * holds the losses well. */
+/* *out holds the Renyi bound, which may be the smaller one: a spent cell budget, or losses too wide
+ * for a grid. */
 static void composition_pld_epsilon(const struct composition *composition, double delta,
 				    struct dp_epsilon *out)
 {

@@ -52,8 +52,7 @@ static double filter_affordable_runs(double limit, double k)
 	return k > 0 ? fmin(limit / k, DBL_MAX) : DBL_MAX;
 }
 
-/* Adds the share of runs that a setting keeps at each order. Nothing if no order affords it
- * once. */
+/* Adds the share of runs that a setting keeps at each order. Nothing if no order affords one. */
 static void filter_add_shares(const double *limits, size_t n, const double *k, double *shares)
 {
 	double most = 0;

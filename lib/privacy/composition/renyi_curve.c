@@ -87,8 +87,8 @@ static struct renyi_cache_entry *renyi_cache_prepare(struct dp_renyi_cache *m,
 	return t;
 }
 
-/* K of one use. Without replacement, the dominating pair gives the smallest bound as far as it
- * goes. */
+/* K of one use. Without replacement, the dominating pair gives the smallest bound where it
+ * applies. */
 static double renyi_component_cgf(const struct dp_privacy_component *p, struct renyi_cache_entry *t,
 				  double order)
 {

@@ -73,7 +73,7 @@ int dp_selection_init_poisson(double mean, struct dp_selection *out, struct dp_e
 /* ---- the number of runs ---- */
 
 /* Inverts a distribution function: `first` is the probability of `from`, next() that of k + 1 over
- * that of k. Past the mean it stops where probabilities vanish, in case rounding leaves a rest of
+ * that of k. Past the mean it stops where probabilities vanish, as rounding may leave a rest of
  * u. */
 static uint64_t selection_invert_cdf(const struct dp_selection *s, double u, uint64_t from,
 				     double first,
@@ -127,8 +127,8 @@ uint64_t dp_selection_draw(const struct dp_selection *s, struct dp_rng *r)
 
 /* ---- its cost ---- */
 
-/* (1 + eta) min over b of [(1 - 1/b) e(b) + ln(1/gamma) / b], where (1 - 1/b) e(b) is K(b) / b. b =
- * 1 is allowed. */
+/* (1 + eta) min over b of [(1 - 1/b) e(b) + ln(1/gamma) / b], with (1 - 1/b) e(b) = K(b) / b, b >=
+ * 1. */
 static double selection_surcharge(const struct dp_selection *s, const double *orders,
 				  const double *k, size_t n)
 {

@@ -16,15 +16,13 @@ enum {
 /* ---- the answer line (external_answer.c) ---- */
 
 /* Parses the answer to query `id`. DP_E_INVALID: the program refuses the point, with its own
- * message. DP_E_ORACLE: not a valid answer; the message continues a sentence after the program's
- * name. */
+ * message. DP_E_ORACLE: not a valid answer; the message continues after the program's name. */
 DP_MUSTCHECK int dp_external_answer_parse(const char *line, size_t len, uint64_t id,
 					  double *epsilon, struct dp_err *err);
 
 /* ---- the programs of a study (external_query.c) ---- */
 
-/* How to start a program: the command of dpareto-shim --oracle and its whole environment. Both end
- * with NULL. */
+/* The command of dpareto-shim --oracle and its whole environment. Both end with NULL. */
 struct dp_external_command {
 	char **argv, **env;
 };

@@ -242,8 +242,7 @@ static enum dp__external_reply external_check_silent(struct dp__external_process
 	return p->reply.len > 0 ? DP__REPLY_UNEXPECTED : DP__REPLY_TIMEOUT;
 }
 
-/* Writes as much of the query as the pipe takes. If the process has ended, its stdout shows
- * that. */
+/* Writes as much of the query as the pipe takes. If the process has ended, its stdout shows it. */
 static void external_write_query(struct dp__external_process *p, const struct dp_buf *text,
 				 size_t *told)
 {

@@ -278,8 +278,7 @@ static int external_query_once(struct dp_external_accountants *p, size_t objecti
 	return code;
 }
 
-/* Always the same points, and the first query of a new process, are sent twice to check that
- * answers are pure. */
+/* Sends some points twice, always the same, and first queries, to check that answers are pure. */
 static bool external_needs_verifying(const struct external_program *program, const char *parameters)
 {
 	char digest[DP_SHA256_HEX_SIZE];

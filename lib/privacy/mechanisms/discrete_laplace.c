@@ -42,8 +42,8 @@ static const struct dp_privacy_key keys[] = {
 /* ---- component of a composition; mu = sensitivity / scale, shape = sensitivity ---- */
 
 /* exp K is a sum of geometric series: loss mu for z <= 0, then down to -mu in steps of 2h. Pure
- * epsilon gives order (order - 1) mu^2 / 2, which has no rounding error (Bun and Steinke 2016,
- * Proposition 3.3). */
+ * epsilon gives order (order - 1) mu^2 / 2, free of rounding (Bun and Steinke 2016, Proposition
+ * 3.3). */
 static double geometric_cgf(const struct dp_privacy_component *p, struct dp__rdp_wor *tables,
 			    double order)
 {

@@ -321,8 +321,7 @@ static void sgd_best_rdp_epsilon(struct dp_privacy_workspace *workspace, const d
 			       "in a lot";
 }
 
-/* If the cell budget is too small for a tight grid, or no grid holds the losses, the Renyi bound is
- * the better one. */
+/* With a small cell budget, or losses that no grid holds, the Renyi bound is the better one. */
 static void sgd_pld_epsilon(struct dp_privacy_workspace *workspace, const double *v,
 			    const struct dp_privacy_component *component, struct dp_epsilon *out)
 {

@@ -73,8 +73,7 @@ static double laplace_exp_remainder(double t)
 }
 
 /* Mironov 2017, Table II. The divergence of large noise is of second order, the added terms of
- * first. They are omitted before they cancel, so that scale 1e9 used 1e17 times still gives a
- * result. */
+ * first. Omits them before they cancel, so that scale 1e9 used 1e17 times still gives a result. */
 static double laplace_cgf(const struct dp_privacy_component *p, struct dp__rdp_wor *tables,
 			  double order)
 {

@@ -8,8 +8,7 @@
 #include <string.h>
 
 /* delta x records: the average number of records published by the (0, delta)-private mechanism that
- * publishes each with probability delta. At one half, a record is exposed with a probability of 40
- * %. */
+ * publishes each with probability delta. At one half, it exposes a record with a chance of 40 %. */
 #define EXPECTED_PUBLISHED_MAX 0.5
 
 const char *const dp_privacy_accountants[] = {

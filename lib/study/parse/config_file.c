@@ -38,8 +38,7 @@ static json_t *config_node_to_json(const struct dp__node *v)
 	return out;
 }
 
-/* The member that "[1]" or ".on" at the start of *path names; advances *path. NULL if there is
- * none. */
+/* The member that "[1]" or ".on" at the start of *path names, or NULL. Advances *path. */
 static const struct dp__node *config_find_member(const struct dp__node *v, const char **path)
 {
 	const struct dp__node *n = v->first_child;

@@ -173,8 +173,7 @@ char *dp__did_you_mean(const char *word, const char *const *list, char out[DP__D
 }
 
 /* Appends line `line` in printable form: invalid bytes, control characters and tabs become one
- * column each, and a long line is cut around the column. Returns the caret's column in the
- * result. */
+ * column each; a long line is cut around the column. Returns the caret's column in the result. */
 static int diagnostic_excerpt(const char *text, size_t len, int line, int column,
 			      struct dp_buf *out)
 {

@@ -60,8 +60,7 @@ static bool is_script_name(const char *word)
 	return false;
 }
 
-/* "; did you mean 'train.py'?" with the nearest name in the study's directory, for a word without
- * '/'. Else "". */
+/* "; did you mean 'train.py'?" with the nearest file name for a word without '/', or "". */
 static void suggest_script(const char *dir, const char *word, char guess[DP__DID_YOU_MEAN_SIZE])
 {
 	const char *names[SUGGESTIONS_MAX + 1] = { NULL };

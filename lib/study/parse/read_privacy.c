@@ -236,8 +236,7 @@ void dp__read_number_or_param(struct dp__study_parser *r, const struct dp_privac
 	}
 }
 
-/* Epsilons for different group sizes protect different things: they can be neither compared nor
- * added up over a search. */
+/* Epsilons for different group sizes can be neither compared nor added up over a search. */
 static void refuse_searched_group(struct dp__study_parser *r, const struct dp_privacy_key *k,
 				  int param, const struct dp__node *v)
 {

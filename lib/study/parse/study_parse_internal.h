@@ -52,7 +52,7 @@ struct dp__study_parser {
 	const struct dp__node *objective_nodes[DP_OBJECTIVES_MAX];
 };
 
-/* The tree of r->text. NULL with a diagnostic if it cannot be built. */
+/* The tree of r->text, or NULL with a diagnostic. */
 struct dp__node *dp__tree_parse(struct dp__study_parser *r);
 void dp__tree_free(struct dp__study_parser *r);
 /* The member of a map, or NULL. */
@@ -219,8 +219,7 @@ struct dp__mechanism_use_rules {
 	bool in_composition;             /* delta and accountant belong to the composition */
 	bool solves_noise;               /* the noise is computed */
 };
-/* Reads a map of `mechanism` and its keys, after all parameters. False, with diagnostics, if it
- * names no mechanism. */
+/* Reads a map of `mechanism` and its keys, after all parameters. False if it names no mechanism. */
 bool dp__read_mechanism_use(struct dp__study_parser *r, const struct dp__node *map,
 			    const struct dp__mechanism_use_rules *rules,
 			    struct dp_mechanism_use *u);

@@ -296,7 +296,6 @@ static void drop_duplicate_keys(struct tree_builder *b, struct dp__node *map)
 	}
 }
 
-/* Adds a new value to the open list or map. */
 static struct dp__node *node_attach(struct tree_builder *b, enum dp__node_kind kind, size_t pos)
 {
 	struct dp__node *v = arena_alloc(b->parser_state, sizeof *v), *parent;

@@ -1,5 +1,4 @@
-/* housekeeping.c - the timer for periodic work: progress, free disk, retries, time limits,
- * retention. */
+/* housekeeping.c - the timer for progress, free disk, retries, time limits and retention. */
 #include "daemon/housekeeping.h"
 
 #include "base/fs.h"

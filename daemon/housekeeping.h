@@ -1,5 +1,4 @@
-/* housekeeping.h - the timer for periodic work: progress, free disk, retries, time limits,
- * retention. */
+/* housekeeping.h - the timer for progress, free disk, retries, time limits and retention. */
 #ifndef DP_DAEMON_HOUSEKEEPING_H
 #define DP_DAEMON_HOUSEKEEPING_H
 #include "daemon/core/daemon.h"

@@ -238,8 +238,7 @@ static void pool_noop_worker(uv_work_t *w)
 }
 
 /* Sets the number of libuv's worker threads, four by default, without leaving the variable to
- * trainers. More are needed because an external accountant that hangs blocks one for a minute or
- * more. */
+ * trainers. An external accountant that hangs blocks one for a minute or more. */
 static void enlarge_thread_pool(void)
 {
 	uv_work_t first;

@@ -318,8 +318,7 @@ static void long_poll_format(struct daemon *d, uint32_t study_id, int64_t since,
 	}
 }
 
-/* Answers all due polls with the same study and `since` with one text. The reply depends only on
- * these two. */
+/* Answers all due polls for the same study and `since`, which determine the reply. */
 static void long_poll_reply(struct daemon *d, uint32_t study_id, int64_t since, int64_t now)
 {
 	struct dp_buf text = { .max = DP_CONTROL_REPLY_MAX };

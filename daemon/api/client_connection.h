@@ -41,8 +41,7 @@ struct client {
 
 enum {
 	CLIENT_BUCKETS = 256,
-	/* Most requests in one round of the loop, so that the scheduler, the journal and trainers
-	 * get their turn. */
+	/* Requests in one round of the loop, so that other work gets its turn. */
 	CLIENT_REQUESTS_PER_ROUND = 64,
 };
 

@@ -148,8 +148,7 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok, st
 		return dp_fail(err, DP_E_PROTOCOL, "'%s' needs a study", name);
 	if (v->study_need != NEEDS_NO_STUDY && selector)
 		code = study_find(r->daemon, selector, &r->study, err);
-	/* with `exact` only by full name: a page of one study must not switch to another one with a
-	 * similar name */
+	/* `exact`: a page of one study must not switch to another of similar name */
 	if (code == DP_OK && r->study && dp_json_bool(r->json, "exact", false) &&
 	    strcmp(r->study->state->spec->name, selector) != 0)
 		code = dp_fail(err, DP_E_NOT_FOUND, "there is no study '%s'", selector);

@@ -1,5 +1,4 @@
-/* requests_amend.c - changes keys of an existing study, by `set` or by submitting its edited
- * file. */
+/* requests_amend.c - changes keys of a study, by `set` or by submitting its edited file. */
 #include "daemon/api/requests.h"
 
 #include "base/json.h"
@@ -245,8 +244,7 @@ static int amend_parse_former(const struct dp_study_state *s, struct dp_study **
 	return code;
 }
 
-/* Adds the keys that differ from the last file. Keys that `set` changed and the file leaves alone
- * are kept. */
+/* Adds the keys that differ from the last file. Others keep what `set` changed. */
 static int amend_add_differences(struct amendment *a, const json_t *differences, struct dp_err *err)
 {
 	const json_t *d;

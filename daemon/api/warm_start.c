@@ -194,8 +194,7 @@ static bool import_allows_value(const struct dp_param *p, double value)
 	return p->kind != DP_PARAM_FIXED || json_number_value(p->values) == value;
 }
 
-/* Imports checkpoints as ordinary results, unless this study fixes the path parameter to another
- * value. */
+/* Imports checkpoints as results, unless this study fixes the path parameter differently. */
 static void import_checkpoints(const struct import_job *m, const struct dp_trial *t)
 {
 	const struct dp_study_state *origin = m->origin;
@@ -214,8 +213,7 @@ static void import_checkpoints(const struct import_job *m, const struct dp_trial
 	}
 }
 
-/* True unless both studies fix the parameter of the learning curve (of either) to different
- * values. */
+/* True unless both studies fix the parameter of a learning curve to different values. */
 static bool import_allows_end(const struct dp_study *here, const struct dp_study *origin)
 {
 	const struct dp_learning_curve *path = origin->trainer.learning_curve.points

@@ -15,8 +15,7 @@ void warm_start_read_directory(struct request *r, const char *option, const char
 DP_MUSTCHECK int warm_start_find_study(const struct dp_state *there, const char *origin,
 				       const struct dp_study *spec, struct dp_study_state **out,
 				       struct dp_err *err);
-/* Records all results of `origin` that were not imported before. Returns their number. by: the
- * requester. */
+/* Records all new results of `origin`. Returns their number. by: the requester. */
 unsigned warm_start_import(struct study *study, const struct dp_study_state *origin,
 			   const char *by);
 

@@ -17,9 +17,8 @@ struct background_job {
 	atomic_bool cancel; /* run() should return soon once this is set */
 };
 
-/* Calls run(arg) on a worker thread, then done(arg) on the loop. done() is always called, even
- * after the loop has ended (d->loop_ended); then it must only free. It may free or restart the
- * job. */
+/* Calls run(arg) on a worker thread, then done(arg) on the loop, even after it has ended
+ * (d->loop_ended): then done() must only free. It may free or restart the job. */
 void background_job_start(struct daemon *d, struct background_job *job, void (*run)(void *arg),
 			  void (*done)(void *arg), void *arg);
 void background_job_cancel(struct background_job *job);

@@ -30,8 +30,7 @@ struct change_feed {
 	} deletions[CHANGE_FEED_DELETIONS_MAX]; /* oldest first */
 };
 
-/* Forgets history: a client with an older revision gets everything. `now`, here and below:
- * clock_now(). */
+/* Clients with an older revision get everything. `now`, here and below: clock_now(). */
 void change_feed_reset(struct change_feed *f, int64_t now);
 /* Called after a record. Moves the study to the newest place if its version changed. */
 void change_feed_note_change(struct change_feed *f, struct change_entry *e, uint32_t version,

@@ -1,6 +1,5 @@
-/* child_process.h - runs a helper program (a report writer, a hook) without blocking the loop. The
- * program has its own session, a text on standard input and a time limit. The end of its output is
- * kept. */
+/* child_process.h - runs a helper program (a report writer, a hook) without blocking the loop. It
+ * has its own session, input text and time limit. The end of its output is kept. */
 #ifndef DP_DAEMON_CORE_CHILD_PROCESS_H
 #define DP_DAEMON_CORE_CHILD_PROCESS_H
 #include "daemon/core/daemon.h"

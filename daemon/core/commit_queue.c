@@ -48,8 +48,7 @@ void commit_queue_append(struct daemon *d, struct dp_event *e)
 	e->time_us = clock_now(d);
 	if (dp_event_encode(e, &bytes, &err) != DP_OK ||
 	    dp_state_apply(&d->state, e, &err) != DP_OK) {
-		/* what is on disk is valid: the next daemon starts from it, and trainers continue
-		 * under their shims */
+		/* what is on disk is valid for the next daemon; trainers continue */
 		log_line(&d->log, LOG_ERROR, "", "cannot go on: %s", err.msg);
 		dp_journal_close(d->journal);
 		exit(1);

@@ -31,8 +31,7 @@ void after_commit(struct daemon *d, void (*fn)(struct daemon *d, void *arg), voi
 /* Like after_commit(), for read-only work: does not wait for a journal that fails or stalls,
  * because users need an answer most then. */
 void after_commit_read_only(struct daemon *d, void (*fn)(struct daemon *d, void *arg), void *arg);
-/* The same for work that shows nothing newer than the ticket. Keeps no order with other
- * callbacks. */
+/* The same for work that shows nothing newer than the ticket; in no order. */
 void after_ticket_read_only(struct daemon *d, uint64_t ticket,
 			    void (*fn)(struct daemon *d, void *arg), void *arg);
 /* Called after the loop has ended: calls all pending callbacks so that they free their memory. */
@@ -43,7 +42,7 @@ bool commit_queue_is_durable(const struct daemon *d);
 double commit_queue_wait_seconds(const struct daemon *d);
 /* True if the commit has taken too long even for a slow disk. */
 bool commit_queue_is_stalled(const struct daemon *d);
-/* A sentence on why nothing can be recorded now; NULL if the journal works. */
+/* Says why nothing can be recorded now; NULL if the journal works. */
 const char *commit_queue_describe_trouble(const struct daemon *d, char *out, size_t room);
 /* Called periodically: logs a journal that does not answer. */
 void commit_queue_log_stall(struct daemon *d);

@@ -1,5 +1,4 @@
-/* fd_limits.c - raises the limit of open files and reserves descriptors for the journal and
- * trainers. */
+/* fd_limits.c - raises the limit of open files and reserves descriptors. */
 #include "daemon/core/fd_limits.h"
 
 #include <dirent.h>

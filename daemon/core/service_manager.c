@@ -1,5 +1,4 @@
-/* service_manager.c - systemd notifications, socket and watchdog; does nothing without
- * libsystemd. */
+/* service_manager.c - systemd notifications and sockets; empty without libsystemd. */
 #include "config.h"
 #include "daemon/core/service_manager.h"
 

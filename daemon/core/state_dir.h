@@ -1,6 +1,5 @@
-/* state_dir.h - opens the state directory and checks that no other user can write to it. The daemon
- * runs programs that it holds, so a user who can change it can run programs as the daemon's
- * user. */
+/* state_dir.h - opens the state directory and checks that no other user can write to it. A user
+ * with write access could run programs as the daemon's user. */
 #ifndef DP_DAEMON_CORE_STATE_DIR_H
 #define DP_DAEMON_CORE_STATE_DIR_H
 #include "daemon/core/daemon.h"

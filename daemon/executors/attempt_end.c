@@ -1,5 +1,4 @@
-/* attempt_end.c - classifies the end of an attempt and records it; lib/policy decides what
- * follows. */
+/* attempt_end.c - classifies and records the end of an attempt. */
 #include "daemon/executors/job.h"
 
 #include "base/fs.h"
@@ -107,7 +106,7 @@ void attempt_record_end(struct job *j, enum dp_end_class end, bool counted, cons
 
 /* ---- the class ---- */
 
-/* Nothing that the trainer printed may be quoted, and only values in [0, 1] can be released. */
+/* Quotes no output of the trainer, and accepts only values in [0, 1]. */
 static enum dp_end_class attempt_classify_released(const struct job *j, enum dp_end_class end,
 						   char *why, size_t room)
 {

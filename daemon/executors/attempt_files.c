@@ -1,5 +1,4 @@
-/* attempt_files.c - reads an attempt's files on a worker thread, which owns the job's `files`
- * meanwhile. */
+/* attempt_files.c - reads an attempt's files on a worker thread, which owns j->files. */
 #include "daemon/executors/job.h"
 
 #include "base/fs.h"
@@ -171,8 +170,7 @@ static void job_check_program(struct job *j)
 		 why.hint[0] ? "; " : "", why.hint);
 }
 
-/* Detects results printed to stdout instead of appended to the file, a common mistake in a first
- * trainer. */
+/* Detects results on stdout instead of in the file, a mistake of first trainers. */
 static void job_check_stdout_results(struct job *j)
 {
 	char printed[8192];
@@ -326,8 +324,7 @@ static bool job_set_accountant_trouble(struct job *j, int code, const struct dp_
 	return false;
 }
 
-/* Computes the epsilons of one checkpoint and appends them at `*out`. False: an external accountant
- * does not answer. */
+/* Appends the epsilons of one checkpoint at `*out`. False: an accountant does not answer. */
 static bool job_account_checkpoint(struct job *j, const struct dp_external_callback *asker,
 				   double at, bool reached, double **out)
 {

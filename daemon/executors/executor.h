@@ -45,8 +45,7 @@ struct executors {
 
 struct executor_ops {
 	const char *name;
-	/* Its attempts share this machine. Each open attempt has its own number below `slots`
-	 * (DPARETO_SLOT). */
+	/* Its attempts share this machine and have distinct numbers below `slots`. */
 	bool uses_slots;
 	/* Fills b->data; may be NULL. An error keeps the daemon from starting. */
 	int (*open)(struct executor *b, struct dp_err *err);
@@ -59,8 +58,7 @@ struct executor_ops {
 	/* The attempt's record is durable: start it now or as soon as possible. An error has the
 	 * effect of job_on_refused(). */
 	int (*start)(struct executor *b, struct job *j, struct dp_err *err);
-	/* After a restart, and twice a second after job_on_unknown(): finds out what became of the
-	 * attempt. */
+	/* Determines the attempt's state after a restart, and repeatedly after job_on_unknown(). */
 	void (*adopt)(struct executor *b, struct job *j);
 	/* Ends the trainer: TERM, grace time, KILL. May be called repeatedly, and while a start is
 	 * in progress, which it then follows. */
@@ -78,8 +76,7 @@ struct executor_ops {
 	bool (*explain_waiting)(const struct executor *b, const struct study *study, char *out,
 				size_t room);
 	void (*tick)(struct executor *b);
-	/* The job is over, or the loop has ended: frees j->executor_data. Processes keep
-	 * running. */
+	/* Frees j->executor_data of a finished job. Processes keep running. */
 	void (*release_handle)(struct executor *b, struct job *j);
 };
 

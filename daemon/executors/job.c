@@ -1,5 +1,4 @@
-/* job.c - the life of an attempt: planned, started, watched by its executor, collected. Executors
- * report here. */
+/* job.c - plans, starts and collects attempts; executors report here. */
 #include "daemon/executors/job.h"
 
 #include "base/fs.h"
@@ -308,8 +307,7 @@ void job_recover(struct study *study, const struct dp_trial *t, const struct dp_
 	study->executor->ops->adopt(study->executor, j);
 }
 
-/* False for a read that failed because of an external accountant, until the study is resumed or the
- * trial cancelled. */
+/* False after an accountant failed, until the study is resumed or the trial cancelled. */
 static bool job_may_reread(const struct job *j)
 {
 	return j->files.accountant_err.code != DP_E_ORACLE ||

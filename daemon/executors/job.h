@@ -60,8 +60,7 @@ struct job {
 	bool has_ended;                /* the attempt has ended: the next read is the last */
 	bool is_final_read;            /* the current read is the last */
 	bool has_run;                  /* the trainer started, which costs privacy */
-	bool checkpoint_privacy_known; /* another run reported the epsilons of the trial's
-					  checkpoints */
+	bool checkpoint_privacy_known; /* another run of the trial reported them */
 	bool trial_cancelled;          /* the trial was cancelled: do not compute costly epsilons */
 	/* a problem of the machine with this attempt, "" if none, and when it is retried */
 	char trouble[300];
@@ -103,8 +102,7 @@ void jobs_retry_unresolved(struct daemon *d);
 bool jobs_describe_trouble(const struct study *study, char *out, size_t room);
 /* Ends the trainers of a trial; t NULL: of the whole study. */
 void jobs_cancel(struct study *study, const struct dp_trial *t);
-/* True if the stop policy lets the daemon exit now. An attempt in trouble is left to the next
- * daemon. */
+/* True if the stop policy lets the daemon exit. The next one gets attempts in trouble. */
 bool jobs_allow_stop(const struct daemon *d);
 /* Marks a job whose end is recorded; it is freed at the end of the turn. */
 void job_mark_over(struct job *j);

@@ -1,5 +1,4 @@
-/* launch.c - prepares an attempt for any executor: its directory, request file, command and
- * environment. */
+/* launch.c - prepares the directory, request, command and environment of an attempt. */
 #include "daemon/executors/job.h"
 
 #include "base/fs.h"
@@ -235,8 +234,7 @@ static int launch_remove_old_lease(const struct job *j, struct dp_err *err)
 	return code;
 }
 
-/* Makes a new, empty directory, so that files of an earlier attempt of the same name are not taken
- * for this one's. */
+/* Makes an empty directory: files of an earlier attempt of the same name must not count. */
 static int launch_make_directory(const struct job *j, struct dp_err *err)
 {
 	char *slash = strrchr(j->directory, '/');

@@ -147,8 +147,7 @@ bool lease_may_exist(const char *folder)
 
 /* ---- the record of the end ---- */
 
-/* Reads the token of the claim; "" in a claim of version 0.2 or older, or of a daemon. Returns 0 or
- * a transient errno. */
+/* The claim's token; "" before version 0.3, and of a daemon. 0 or a transient errno. */
 static int lease_read_token(const char *folder, char token[LEASE_TOKEN_LEN + 1])
 {
 	char *path = lease_file_path(folder, ".claim");

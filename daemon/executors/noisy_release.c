@@ -46,8 +46,7 @@ static double noisy_release_value(const struct job *j, const char *metric, int32
 				       noisy_release_mean(j, metric, w));
 }
 
-/* True if an earlier attempt released this checkpoint. A second release of the same point would
- * cost more privacy. */
+/* True if an earlier attempt released this checkpoint. A second release would cost privacy. */
 static bool noisy_release_is_done(const struct job *j, const char *metric, uint32_t w)
 {
 	const struct dp_checkpoints *way = job_trial(j)->checkpoints;

@@ -5,8 +5,7 @@
 #define DP_DAEMON_EXECUTORS_RETENTION_H
 #include "daemon/core/daemon.h"
 
-/* Saves the clock and removes what is due, both on a worker thread. Does nothing while another
- * sweep runs. */
+/* Saves the clock and removes what is due, on a worker thread; one sweep at a time. */
 void retention_sweep(struct daemon *d);
 
 #endif

@@ -79,8 +79,7 @@ void hook_backlog_clear(struct hook_backlog *b)
 	b->n = b->capacity = 0;
 }
 
-/* The entry with the oldest next notification, other than `except`; NULL: none. Drops entries of
- * deleted studies. */
+/* The entry with the oldest notification, except `except`, or NULL. Drops deleted studies. */
 static struct backlog_entry *hook_backlog_find_oldest(struct hook_backlog *b,
 						      const struct daemon *d, uint32_t except)
 {

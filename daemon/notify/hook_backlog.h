@@ -7,8 +7,7 @@
 
 struct backlog_entry {
 	uint32_t study_id;
-	bool is_quarantined; /* ends with the notification that the study is quarantined, which has
-				no record */
+	bool is_quarantined; /* then notifies that the study is quarantined */
 	uint32_t first_seq;  /* the first record that was not queued */
 	int64_t time;        /* no unreported record is older */
 };

@@ -1,6 +1,6 @@
 /* hook_cursor.c - keeps how far hooks were run in a file: {"version":1,"studies":{"3":17}}, where
- * 17 is the study's next record to report. The file is replaced atomically; an unreadable one
- * counts as missing. */
+ * 17 is the study's next record to report. Replaced atomically; an unreadable file counts as
+ * missing. */
 #include "daemon/notify/hook_cursor.h"
 
 #include "base/fs.h"

@@ -1,6 +1,6 @@
 /* hook_cursor.h - how far the records of each study were reported to hooks, kept in
  * STATE/hooks.told. Without the file everything counts as reported, so that a new hook does not get
- * the whole past. */
+ * the past. */
 #ifndef DP_DAEMON_NOTIFY_HOOK_CURSOR_H
 #define DP_DAEMON_NOTIFY_HOOK_CURSOR_H
 #include "daemon/core/daemon.h"

@@ -254,8 +254,7 @@ static void hook_run_begin(struct hooks *k)
 	hook_run_finish(k);
 }
 
-/* True if the first hook may run: its record is durable, and at the end of a study the report is
- * written. */
+/* True if the first hook may run: its record is durable, and a due report is written. */
 static bool hook_run_can_start(const struct hooks *k)
 {
 	const struct hook_run *r = k->queue.first;

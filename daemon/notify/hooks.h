@@ -10,8 +10,7 @@
 
 /* Registers for records. Call it before the journal is opened. */
 void hooks_start(struct daemon *d);
-/* Queues records that a former daemon did not report. Call it after replay, before the journal's
- * writer starts. */
+/* Queues unreported records. Call it after replay, before the journal's writer starts. */
 void hooks_resume_undelivered(struct daemon *d);
 void hooks_on_daemon_started(struct daemon *d);
 /* Free disk fell below the watermark; `reason` is a sentence. */

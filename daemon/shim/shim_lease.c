@@ -27,8 +27,7 @@ enum {
 	UNIQUE_LEN = 80
 };
 
-/* This process's start time in clock ticks since boot, which with the pid identifies it uniquely. 0
- * without /proc. */
+/* This process's start time in clock ticks since boot, unique with the pid. 0 without /proc. */
 static unsigned long long own_start_time(void)
 {
 	unsigned long long ticks = 0;
@@ -129,8 +128,7 @@ static void shim_record_reserve(struct shim *s)
 		shim_die("cannot create", s->record_path);
 }
 
-/* The attempt is claimed, so the record no longer needs a unique name; the daemon knows this
- * one. */
+/* The attempt is claimed: gives the record the name that the daemon knows. */
 static void shim_record_take_name(struct shim *s)
 {
 	char name[PATH_MAX];
@@ -322,8 +320,7 @@ bool shim_record_end(struct shim *s)
 	char text[RECORD_LEN];
 	int len = shim_record_format(s, text, sizeof text), error;
 
-	/* a short run is cheap to repeat after a power cut; a long one is worth the milliseconds of
-	 * a sync */
+	/* repeating a long run after a power cut costs more than a sync */
 	if (sync)
 		sync_result();
 	for (;;) {
@@ -331,8 +328,7 @@ bool shim_record_end(struct shim *s)
 		if (written && shim_record_publish(s))
 			return true;
 		error = errno;
-		/* a trainer removed its own directory: the daemon also looks where the record is
-		 * now */
+		/* the trainer removed its directory: the daemon finds the record outside */
 		if ((shim_now() >= give_up && error != EROFS) ||
 		    (written && s->opt.lease_prefix && error == ENOENT))
 			return written && s->opt.lease_prefix;

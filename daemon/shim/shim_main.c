@@ -340,8 +340,7 @@ static int spawn_once(struct shim *s, const int *pipes)
 	return 0;
 }
 
-/* Retries while the machine is short of processes or memory, or while the program's file is being
- * written. */
+/* Retries while processes or memory are short, or the program's file is being written. */
 static int shim_spawn_with_retry(struct shim *s, const int *pipes)
 {
 	double give_up = shim_now() + START_RETRY_SECONDS;
@@ -441,8 +440,7 @@ static double shim_enforce_memory(struct shim *s, double now)
 	return INFINITY;
 }
 
-/* Enforces due limits. Returns the time until the next can be due, as a timeout of poll() in
- * milliseconds. */
+/* Enforces due limits. Returns milliseconds until the next, as a timeout of poll(). */
 static int enforce_limits(struct shim *s)
 {
 	double now = shim_now(), next = INFINITY, look = shim_enforce_memory(s, now);

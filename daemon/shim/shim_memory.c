@@ -232,8 +232,7 @@ static uint64_t process_tree_resident_bytes(struct process_tree *t, pid_t self)
 	return sum;
 }
 
-/* Proportional set size of a process; its resident set if that cannot be read (it changed its
- * user). */
+/* Proportional set size of a process; resident set if unreadable (another user's). */
 static uint64_t process_pss_bytes(int folder)
 {
 	char text[SMALL_FILE];

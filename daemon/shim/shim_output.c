@@ -76,8 +76,7 @@ void copy_output(struct shim_output *o, uint64_t limit)
 	}
 }
 
-/* Empties the pipe without waiting for its end: an escaped process may hold the other side
- * forever. */
+/* Empties the pipe but does not wait for its end: an escaped process may hold it forever. */
 void shim_drain_output(struct shim_output *o, uint64_t limit)
 {
 	double give_up = shim_now() + DRAIN_SECONDS;

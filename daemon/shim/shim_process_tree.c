@@ -86,8 +86,7 @@ bool shim_cgroup_write(const struct shim *s, const char *file, const char *text)
 
 /* ---- children ---- */
 
-/* Reaps a batch at a time: a tree that forks and exits faster than it can be reaped must not block
- * the other work. */
+/* Reaps a batch at a time: a tree that forks fast must not block other work. */
 enum reap_result shim_reap_children(struct shim *s)
 {
 	int status;

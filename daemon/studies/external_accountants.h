@@ -7,8 +7,7 @@
 #include "study/accounting.h"
 
 enum {
-	ACCOUNTANT_USERS_MAX = 8 /* studies that ask for points at once: a program that hangs blocks
-				    a worker thread */
+	ACCOUNTANT_USERS_MAX = 8 /* concurrent studies: a program that hangs blocks a thread */
 };
 
 bool accountants_are_external(const struct dp_study *spec);

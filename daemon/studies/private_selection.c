@@ -1,5 +1,4 @@
-/* private_selection.c - the privacy cost of a private selection, and the link to its published
- * directory. */
+/* private_selection.c - the privacy cost and the published directory of private selections. */
 #include "daemon/studies/private_selection.h"
 
 #include "base/fs.h"

@@ -379,8 +379,7 @@ static void reevaluation_start(struct study *study, const struct reevaluation_re
 	} else {
 		reevaluation_points_from_front(job);
 	}
-	/* the cost of a result follows from its settings; a point that is no result is reported
-	 * later */
+	/* settings determine the cost; a point that is no result is reported later */
 	for (size_t i = 0; !wish->x && i < job->n_points; i++)
 		reevaluation_refresh_point(study->state, &job->points[i]);
 	accountants_prepare(study);

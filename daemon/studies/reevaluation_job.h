@@ -15,8 +15,7 @@ struct reevaluation_request {
 	reply_builder *summary; /* builds the reply */
 };
 
-/* Replies once everything is recorded. Skips points that are already being re-evaluated with as
- * many runs. */
+/* Replies once all is recorded. Skips points already being re-evaluated with as many runs. */
 void reevaluation_submit(struct study *study, const struct reevaluation_request *wish);
 /* Asks the worker thread to give up, because the study is deleted or the daemon stops. */
 void reevaluation_cancel(struct study *study);

@@ -84,8 +84,7 @@ void study_retry_next_tick(struct study *study);
 void study_apply_policy(struct study *study);
 /* DP_E_BUSY if the study is being deleted. */
 DP_MUSTCHECK int study_check_not_deleted(const struct study *study, struct dp_err *err);
-/* Records the events that a transition of policy.h returned. by, here and below: the requester;
- * NULL: the daemon. */
+/* Records a transition's events. by, here and below: the requester; NULL: the daemon. */
 void study_apply_orders(struct study *study, struct dp_transition_events *orders, const char *by);
 /* Cancel one trial, or all that have not ended. */
 void study_cancel_trial(struct study *study, struct dp_trial *t, const char *by);

@@ -23,8 +23,7 @@ enum hook_event {
 };
 const char *hook_event_text(enum hook_event h);
 
-/* Parses the option. The caller owns *out. DP_E_USAGE names the place of the mistake first:
- * "hooks[1].on ...". */
+/* Parses the option. The caller owns *out. DP_E_USAGE begins with the place: "hooks[1].on". */
 DP_MUSTCHECK int config_hooks_parse(const char *text, json_t **out, struct dp_err *err);
 bool hook_wants_event(const json_t *hook, enum hook_event what);
 double hook_timeout_seconds(const json_t *hook);

@@ -12,8 +12,7 @@ enum {
 	SLOT_VALUES_MAX = 4096
 };
 
-/* Prefixes of names that slot_env must not set: those of the trainer protocol and of the service
- * manager. */
+/* Prefixes of reserved names: of the trainer protocol and the service manager. */
 static const char *const reserved_prefixes[] = { "DPARETO_", "NOTIFY_SOCKET", "LISTEN_",
 						 "WATCHDOG_" };
 

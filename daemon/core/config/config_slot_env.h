@@ -6,8 +6,8 @@
 
 #include <jansson.h>
 
-/* Parses the option. The caller owns *out; all its values are strings. DP_E_USAGE names the place
- * of the mistake first: "slot_env.NAME[1] ...". */
+/* Parses the option. The caller owns *out, whose values are strings. DP_E_USAGE begins with the
+ * place of the mistake: "slot_env.NAME[1] ...". */
 DP_MUSTCHECK int slot_env_parse(const char *text, json_t **out, struct dp_err *err);
 /* Checks that each variable has a value for each slot. */
 DP_MUSTCHECK int slot_env_check_count(const json_t *slot_env, unsigned slots, struct dp_err *err);

@@ -51,8 +51,7 @@ static char *cgroup_read_own_path(void)
 	return found;
 }
 
-/* Write permission is not enough: root can write everywhere, and managers expect no foreign groups
- * in their tree. */
+/* Checks more than write permission: root can write to trees that managers own. */
 static bool cgroup_is_delegated(const char *folder)
 {
 	static const char *const marks[] = { "user.delegate", "trusted.delegate" };

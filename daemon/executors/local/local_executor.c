@@ -1,5 +1,4 @@
-/* local_executor.c - the local executor: a trainer is a process under a shim that outlives the
- * daemon. */
+/* local_executor.c - runs trainers on this machine, under shims that outlive the daemon. */
 #include "daemon/executors/job.h"
 
 #include "base/fs.h"
@@ -48,8 +47,7 @@ struct local_job {
 
 /* ---- watching ---- */
 
-/* A shim of this daemon that made no claim started nothing: the machine refused, or it was killed
- * before. */
+/* A shim without a claim started nothing: the machine refused it, or it was killed. */
 static void local_job_never_started(struct job *j, int status)
 {
 	struct dp_err err;

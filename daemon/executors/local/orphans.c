@@ -305,8 +305,7 @@ static int orphans_kill_round(const struct orphan_search *search, char *why, siz
 	return any ? EBUSY : e;
 }
 
-/* Requires two empty rounds in a row, because a process that forks and exits can slip through
- * one. */
+/* Requires two empty rounds, because a process that forks and exits can slip through one. */
 bool orphans_kill_all(const char *folder, char *why, size_t room)
 {
 	struct orphan_search search = { .directory = folder };

@@ -147,8 +147,7 @@ bool slurm_output_ok(const struct slurm_output *r)
 	return !r->error && !r->timed_out && WIFEXITED(r->status) && WEXITSTATUS(r->status) == 0;
 }
 
-/* The last meaningful line, without control characters. Skips Slurm's advice on where to read about
- * options. */
+/* The last line without control characters. Skips Slurm's advice about options. */
 static void slurm_output_last_line(const char *text, char *out, size_t room)
 {
 	const char *advice = strstr(text, "\nTry \"");

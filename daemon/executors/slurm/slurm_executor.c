@@ -110,8 +110,7 @@ void slurm_poll_soon(struct slurm_executor *s)
 	slurm_watch_soon(s);
 }
 
-/* Eight digits that identify a study of this state directory, also against a deleted one of the
- * same name. */
+/* Eight digits that distinguish a study even from a deleted one of the same name. */
 static void slurm_study_token(const struct study *study, char out[9])
 {
 	char text[DP_SHA256_HEX_SIZE], created[40];
@@ -269,7 +268,7 @@ static void slurm_cancel_build_argv(struct argv_list *argv, enum slurm_cancel_mo
 	}
 }
 
-/* A signal that was not delivered is sent again before anything harder. */
+/* A signal that was not delivered is sent again before SIGKILL. */
 static void on_slurm_cancel_done(struct slurm_task *t)
 {
 	struct slurm_executor *s = t->slurm;
@@ -564,8 +563,7 @@ static bool slurm_explain_waiting(const struct executor *b, const struct study *
 	return true;
 }
 
-/* Reads progress, of a part of the attempts at a time if there are many; then pending jobs are
- * skipped. */
+/* Reads progress. If there are many jobs, skips pending ones and reads a part per tick. */
 static void slurm_read_progress(struct slurm_executor *s)
 {
 	unsigned n = 0, from = s->progress_offset;

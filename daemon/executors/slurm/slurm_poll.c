@@ -1,5 +1,4 @@
-/* slurm_poll.c - polls the state of jobs: squeue for all, sacct for those that squeue does not
- * list. */
+/* slurm_poll.c - polls the state of jobs: squeue for all, sacct for those not listed. */
 #include "daemon/executors/slurm/slurm_internal.h"
 
 #include <math.h>
@@ -210,8 +209,7 @@ static bool slurm_job_is_unknown(const struct slurm_job *k)
 	return k->phase == SLURM_PHASE_ENDED && k->unknown_to_squeue;
 }
 
-/* Collects names that squeue does not list, those first that sacct was not asked for. Returns their
- * number. */
+/* Collects names not listed by squeue, those new to sacct first. Returns their number. */
 static unsigned slurm_sacct_collect_names(struct slurm_executor *s, struct dp_buf *names)
 {
 	unsigned n = 0;

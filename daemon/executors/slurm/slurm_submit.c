@@ -1,5 +1,4 @@
-/* slurm_submit.c - submits attempts to Slurm: one job for an attempt, one array for runs planned
- * together. */
+/* slurm_submit.c - submits attempts to Slurm, as one array if they were planned together. */
 #include "daemon/executors/slurm/slurm_internal.h"
 
 #include "base/fs.h"
@@ -161,8 +160,7 @@ static void slurm_script_filter_env(char **env)
 	*kept = NULL;
 }
 
-/* Builds the script of one submission. sbatch passes on the environment of the first attempt, which
- * all share. */
+/* Builds the script of one submission. All attempts share the environment of the first. */
 static void slurm_build_script(const struct slurm_job *first, struct dp_buf *out, char ***env)
 {
 	struct launch_options how = { .shim_path = first->slurm->shim_path, .is_remote = true };

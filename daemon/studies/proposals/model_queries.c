@@ -1,5 +1,4 @@
-/* model_queries.c - client queries to a study's models: the next point, the front,
- * recommendations. */
+/* model_queries.c - client queries for the next point, the front and recommendations. */
 #include "daemon/studies/proposals/proposal_internal.h"
 
 #include "base/json.h"

@@ -45,8 +45,7 @@ void prefetch_finish(struct proposal_job *job)
 		proposal_handle_failure(job);
 }
 
-/* Starts a task for at least `least` points, and twice the last batch, so that a long study needs
- * few tasks. */
+/* Starts a task for at least `least` points, or twice the last batch to save tasks. */
 static void prefetch_start(struct study *study, unsigned least)
 {
 	struct proposal_job *job = study->proposal_job;
@@ -74,8 +73,7 @@ void prefetch_next(struct study *study)
 	if (job)
 		prefetch_drop_before(job, study->state->ntrials);
 	if (!job || job->n_prefetched == 0) {
-		/* a small first batch lets the first trial start at once; reserve slots for all
-		 * that could start */
+		/* a small batch, so that a trial starts soon; slots for all that could start */
 		prefetch_start(study, 1);
 		if (proposal_is_busy(study))
 			proposal_reserve_slots(study, slots < left ? slots : left);

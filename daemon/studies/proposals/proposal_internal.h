@@ -74,11 +74,9 @@ struct proposal_job {
 void proposal_start(struct study *study, enum proposal_task task, uint32_t trial, unsigned points);
 /* Reserves slots while points for them are computed. */
 void proposal_reserve_slots(struct study *study, unsigned n);
-/* What trials used of search.max_cost; computed only if the key is set, because it sums over all
- * trials. */
+/* What trials used of search.max_cost; 0 without the key, to save the sum. */
 double proposal_cost_spent(const struct study *study);
-/* Records the point, or that search.max_cost or search.budget has no room for it. A refused point
- * is not trained. */
+/* Records the point, or that it exceeds search.max_cost or search.budget. */
 void proposal_record_if_affordable(struct study *study, const struct proposed_point *p,
 				   double spent, uint32_t basis);
 /* Handles a task without a point; job->err has the reason. */

@@ -140,8 +140,7 @@ void proposal_handle_failure(struct proposal_job *job)
 	proposal_handle_no_point(job->study, &job->err);
 }
 
-/* Records the privacy filter, which is fixed before the first run, or that the budget covers no
- * run. */
+/* Records the privacy filter before the first run, or that the budget covers no run. */
 static void proposal_record_budget_filter(struct proposal_job *job)
 {
 	struct study *study = job->study;

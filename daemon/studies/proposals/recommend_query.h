@@ -19,8 +19,7 @@ void recommend_query_compute(struct recommend_query *list, struct dp_proposer *p
 			     const struct dp_study *spec, const struct dp_history_subset *r,
 			     const struct dp_external_callback *programs,
 			     const atomic_bool *cancel);
-/* Replies to all clients and clears the list. why: the error for all; NULL: each query has its own
- * answer. */
+/* Replies to all clients and clears the list. why: an error for all; NULL: none. */
 void recommend_query_reply(struct recommend_query **list, struct study *study,
 			   const struct dp_err *why);
 void recommend_query_free(struct recommend_query **list);

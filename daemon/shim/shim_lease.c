@@ -311,8 +311,8 @@ static void sync_result(void)
 	close(fd);
 }
 
-/* Waits for a read-only disk, because unlike on a full one no space is reserved, and without the
- * record a finished run would be repeated. */
+/* Waits for a read-only disk, where the reserved space does not help: without the record a finished
+ * run would be repeated. */
 bool shim_record_end(struct shim *s)
 {
 	double give_up = shim_now() + RECORD_RETRY_SECONDS;

@@ -244,7 +244,7 @@ static void enter_attempt(struct shim *s)
 
 	if (chdir(s->opt.dir) != 0)
 		shim_die("cannot enter", s->opt.dir);
-	do /* also fills descriptors 0 to 2 if the caller closed them */
+	do /* also fills 0 to 2 if closed, so that no file gets these */
 		null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	while (null >= 0 && null <= STDERR_FILENO);
 	if (null < 0)

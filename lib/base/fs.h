@@ -55,8 +55,7 @@ char *dp_path_dir_absolute(const char *path);
 /* Our directory below $variable ("XDG_CACHE_HOME"), else below that place in the home directory
  * (".cache"). The caller frees it. NULL if both are unset. */
 char *dp_user_dir(const char *variable, const char *below_home);
-/* Default paths by the XDG rules, or root's. The caller frees them. NULL without a home
- * directory. */
+/* Default paths by the XDG rules, or root's. The caller frees them. NULL without a home. */
 char *dp_default_state_dir(void);   /* /var/lib/dpareto or ~/.local/state/dpareto */
 char *dp_default_socket_path(void); /* /run/dpareto/dparetod.sock or under XDG_RUNTIME_DIR */
 

@@ -10,8 +10,7 @@ json_t *dp_json_real(double x);
 /* The inverse of dp_json_real(). False if `v` is neither. */
 DP_MUSTCHECK bool dp_json_to_real(const json_t *v, double *x);
 
-/* Parses one JSON text; refuses duplicate keys. Errors name line and column. The caller owns
- * *out. */
+/* Parses one JSON text; refuses duplicate keys. Errors name line and column. Caller owns *out. */
 DP_MUSTCHECK int dp_json_parse(const char *text, size_t len, json_t **out, struct dp_err *err);
 
 /* The same for a regular file (fs.h) of at most max bytes. */

@@ -143,8 +143,7 @@ uint64_t dp_rng_below(struct dp_rng *r, uint64_t n)
 
 double dp_rng_normal(struct dp_rng *r)
 {
-	/* Box-Muller. Drops the second value, so that the position depends only on the number of
-	 * calls. */
+	/* Box-Muller. Drops the second value: the position depends only on the number of calls. */
 	double radius = sqrt(-2.0 * log(dp_rng_uniform(r)));
 
 	return radius * cos(2.0 * M_PI * dp_rng_uniform(r));

@@ -8,8 +8,7 @@
 size_t dp_utf8_decode(const char *text, size_t n, uint32_t *number);
 /* True if all of the text is valid UTF-8. */
 bool dp_utf8_is_valid(const char *text);
-/* True for control characters, bidirectional overrides and noncharacters, which must not be
- * printed. */
+/* True for unprintable code points: control characters, bidirectional overrides, noncharacters. */
 bool dp_utf8_is_control(uint32_t number);
 
 #endif

@@ -17,8 +17,7 @@
 #define DELTA_MAX (1 - 1e-9)
 
 /* The work limit of one solve (dp__prepared_work()), about 1.2 seconds; the last evaluation may
- * exceed it. Counted, so that answers do not depend on the machine. Usual solves take a tenth of
- * it. */
+ * exceed it. Counted, so that answers do not depend on the machine. Most solves take a tenth. */
 #define WORK_MOST DP__WORK_MOST
 /* From this work on, a relative 1e-3 is enough for a starting value. */
 #define WORK_ROUGH 4e6
@@ -503,7 +502,6 @@ static double most_gap(const struct effort *effort, const struct open_key *a, bo
 	return !whole ? gap : effort_tolerance(effort, a) > TOLERANCE ? fmax(gap, 1) : 1;
 }
 
-/* One evaluation, with its work. */
 static int most_ask(struct open_key *a, struct effort *effort, double value, struct probe *t,
 		    struct dp_epsilon *e, struct dp_err *err)
 {

@@ -8,7 +8,6 @@
 
 #define TOLERANCE 1e-6
 
-/* The query, evaluated at one value of the key after another. */
 struct largest_search {
 	const struct dp_mechanism *mechanism;
 	struct dp_mechanism_cache *cache;

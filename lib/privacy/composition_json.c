@@ -65,8 +65,7 @@ static int composition_parse_accountant(const json_t *query, bool *pld, struct d
 		       dp_privacy_accountants[DP_PRIVACY_PLD]);
 }
 
-/* The fields next to the list. Ignores others, as all our JSON does, unless close to an absent
- * one. */
+/* The fields next to the list. Ignores others, like all our JSON, unless close to an absent one. */
 static int composition_parse_fields(const json_t *query, struct dp_privacy_composition *out,
 				    struct dp_err *err)
 {

@@ -156,7 +156,7 @@ void dp_privacy_describe(const struct dp_mechanism *m, const double *values,
 void dp_privacy_describe_answer(const struct dp_mechanism *m, const double *values,
 				const struct dp_epsilon *answer,
 				struct dp_privacy_description *out);
-/* The time of one evaluation. NaN: unknown. */
+/* NaN: unknown. */
 enum dp_privacy_cost dp_mechanism_cost(const struct dp_mechanism *m, const double *values);
 /* True if the key must be an integer with these values. NaN: unknown. */
 bool dp_privacy_key_is_integer(const struct dp_mechanism *m, const double *values,

@@ -207,8 +207,7 @@ struct dp__component_kind {
 	void (*prepare_tables)(const struct dp_privacy_component *p, struct dp__rdp_wor *tables);
 	double (*cgf)(const struct dp_privacy_component *p, struct dp__rdp_wor *tables,
 		      double order);
-	/* delta(x), x >= 0: the probability of the loss beyond x. *slack bounds the rounding
-	 * error. */
+	/* delta(x), x >= 0: the loss's mass beyond x. *slack bounds the rounding error. */
 	double (*profile)(const struct dp_privacy_component *p, enum dp__direction d, double x,
 			  double *slack);
 	/* A loss with delta(x) <= exp(log_tail) beyond it. */

@@ -19,7 +19,6 @@ double dp_calibration_target_epsilon(const struct dp_study *s, size_t objective,
  * number. */
 size_t dp_objective_noise_params(const struct dp_study *s, size_t objective,
 				 size_t params[DP_PRIVACY_ITEMS_MAX]);
-/* The time of one evaluation of a privacy objective, including calibration. */
 enum dp_privacy_cost dp_objective_accounting_cost(const struct dp_study *s, size_t objective);
 /* True if parameter `param` is uncalibrated in both studies, or calibrated in both by the same
  * mechanism, keys and epsilon. */

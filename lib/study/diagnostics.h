@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include <jansson.h>
 
-/* One error or warning. */
 struct dp_diagnostic {
 	int line, column; /* from 1; 0: the file as a whole */
 	bool is_warning;  /* the study can still run */

@@ -9,10 +9,9 @@ struct dp_study;
  * without composition do not. */
 DP_MUSTCHECK int dp_study_check_composable(const struct dp_study *s, size_t objective,
 					   struct dp_err *err);
-/* The privacy objective that search.budget counts. */
 size_t dp_budget_objective(const struct dp_study *s);
-/* k[i] = K(orders[i]) of one training at x, which covers all of its checkpoints; see
- * adaptive_composition.h. `at`: the end of the run; NaN: x itself. +inf on error. */
+/* k[i] = K(orders[i]) of one run at x, with all of its checkpoints; see adaptive_composition.h.
+ * `at`: the end of the run; NaN: x itself. +inf on error. */
 DP_MUSTCHECK int dp_study_training_renyi(const struct dp_study *s, struct dp_renyi_cache *m,
 					 size_t objective, const double *x, double at,
 					 const double *orders, size_t n, double *k,

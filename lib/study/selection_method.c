@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the distribution of the number of runs ---- */
+/* ---- the distribution of the number of trials ---- */
 
 struct rounds_law {
 	const char *name;
@@ -68,7 +68,7 @@ size_t dp_select_utility_objective(const struct dp_study *s)
 	return find_objective_by_kind(s, false);
 }
 
-/* Of the selection, if one run has the curve k. */
+/* Epsilon of the selection, if one trial has the curve k. */
 static double selection_epsilon(const struct dp_selection *law, const struct dp_odometer *o,
 				const double *k, double delta, double *order)
 {

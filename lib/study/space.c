@@ -57,7 +57,6 @@ static double draw_from_distribution(const struct dp_param *p, struct dp_rng *r)
 	return p->kind == DP_PARAM_INT ? rint(x) : x;
 }
 
-/* The range that a draw must lie in. */
 struct accepted_range {
 	double lo, hi; /* integers for an integer parameter */
 };
@@ -352,7 +351,6 @@ json_t *dp_space_to_json_at(const struct dp_study *s, const double *x, double at
 	return all;
 }
 
-/* The index of a categorical value, or -1. */
 static int find_category_index(const struct dp_param *p, const json_t *v)
 {
 	for (size_t i = 0; i < json_array_size(p->values); i++)

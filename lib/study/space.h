@@ -19,7 +19,6 @@ double dp_space_quantile(const struct dp_study *s, size_t param, double t);
 uint64_t dp_space_grid_size(const struct dp_study *s);
 /* The last parameter varies fastest. */
 void dp_space_grid_point(const struct dp_study *s, uint64_t index, double *x);
-/* Resets the calibrated parameters of x to NaN. */
 void dp_space_clear_calibrated(const struct dp_study *s, double *x);
 /* {"lot_size":64,...} in native units, with fixed parameters. */
 json_t *dp_space_to_json(const struct dp_study *s, const double *x);

@@ -158,7 +158,6 @@ struct dp_learning_curve {
 	size_t pos;   /* of its name, byte offset in the file */
 };
 
-/* What runs a study's trainers. */
 enum dp_executor {
 	DP_EXECUTOR_DEFAULT, /* not named: decided at submit */
 	DP_EXECUTOR_LOCAL,
@@ -197,7 +196,7 @@ struct dp_trainer {
 	int gpus; /* per process, under Slurm */
 };
 
-/* search.rounds: the mean number of runs of method select, by distribution. One is not 0. */
+/* search.rounds: the mean number of trials of method select, by distribution. One is not 0. */
 struct dp_rounds {
 	double poisson, geometric, logarithmic;
 };
@@ -226,7 +225,6 @@ struct dp_search {
 	bool reference_front; /* reference: front */
 };
 
-/* The source of run seeds and random settings. */
 enum dp_seed_mode {
 	DP_SEEDS_DEFAULT, /* not named: `data` decides at submit */
 	DP_SEEDS_FIXED,   /* the study's seed */

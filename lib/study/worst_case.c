@@ -1,9 +1,9 @@
 /* worst_case.c - the largest Renyi curve over all settings of a prior, for method select.
  *
- * The theorems need the curve of one training, maximised over all settings that can be drawn.
- * Either a parameter has an end that is worst for all values of the others (every mechanism that
- * uses it says so in its keys' `epsilon_trend`), or its values are tried one by one. A continuous
- * parameter without such an end is refused: a sampled maximum is not an upper bound. */
+ * The theorems need the curve of one trial, maximised over all settings that can be drawn. Either a
+ * parameter has an end that is worst for all values of the others (every mechanism that uses it
+ * says so in its keys' `epsilon_trend`), or its values are tried one by one. A continuous parameter
+ * without such an end is refused: a sampled maximum is not an upper bound. */
 #include "study/parse/study_parse_internal.h"
 #include "study/accounting.h"
 #include "study/calibrated_params.h"
@@ -21,7 +21,6 @@ enum {
 	WORST_CASE_SOLVED_MAX = 64      /* settings tried if each needs a calibration */
 };
 
-/* A parameter on which epsilon depends. */
 struct worst_case_axis {
 	size_t param;
 	double first_value; /* the worst end, or the lowest of `count` integers */

@@ -47,8 +47,7 @@ double dp__divide_up(double a, double b)
 	return isfinite(q) && below ? nextafter(q, INFINITY) : q;
 }
 
-/* Brent's method. f(lo) and f(hi) differ in sign. The result is a sign change to the last few
- * digits. */
+/* Brent's method. f(lo) and f(hi) differ in sign. Finds a sign change to the last few digits. */
 double dp__find_root(double (*f)(void *ctx, double x), void *ctx, double lo, double hi)
 {
 	double a = lo, b = hi, fa = f(ctx, a), fb = f(ctx, b), c = a, fc = fa, d = b - a, e = d;

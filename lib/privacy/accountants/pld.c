@@ -430,8 +430,7 @@ static double component_cell_cost(const struct dp_privacy_component *p)
 	return p->kind->profile_cost ? p->kind->profile_cost(p) : 1;
 }
 
-/* Computes a component's grid, wraps it into the window, transforms it in w->cells, adds to
- * totals. */
+/* Computes a component's grid, wraps it into the window, transforms it, and adds to the totals. */
 static void component_spectrum_compute(struct dp__pld *w, const struct pld_plan *p, size_t i,
 				       double h, size_t n, struct pld_totals *t,
 				       struct component_spectrum *out)
@@ -471,8 +470,7 @@ static void component_spectrum_compute(struct dp__pld *w, const struct pld_plan 
 	fft_in_place(w->cells, n, FFTW_FORWARD);
 }
 
-/* The error of r = m^count if m is off by the noise: at most (m + noise)^count - m^count. NaN
- * stays. */
+/* The error of r = m^count if m is off by the noise: at most (m + noise)^count - m^count. */
 static double power_error_bound(double m, double r, const struct component_spectrum *s)
 {
 	return s->noise < m ? r * expm1(s->count * s->noise / m)

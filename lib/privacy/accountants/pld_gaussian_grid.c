@@ -174,7 +174,6 @@ static void integrate_narrow_cell(const struct gaussian_pair *p, struct grid_cel
 	c->upper_error += up * k1;
 }
 
-/* The part from..to of the cell lo..hi. */
 static void integrate_cell_range(const struct gaussian_pair *p, struct grid_cell *c, double lo,
 				 double hi, double from, double to)
 {

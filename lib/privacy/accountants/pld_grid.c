@@ -169,7 +169,6 @@ struct grid_sums {
 	double raised, slack, loose;
 };
 
-/* Tilts n entries of one side. */
 static void grid_tilt_side(const struct dp__loss_grid *g, double sign, size_t n, double theta,
 			   double about_shift, double about_chernoff, struct grid_sums *s)
 {

@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-/* Skips terms this far below the sum (natural log). A million of them leave the last digit
- * alone. */
+/* Skips terms this far below the sum (natural log). Even a million of them change no digit. */
 #define NEGLIGIBLE 52.0
 
 #define NO_DIGIT 80.0
@@ -19,8 +18,7 @@ struct log_sum {
 
 static void log_sum_add(struct log_sum *s, double x)
 {
-	/* the sum is at least one: smaller terms change no digit, and exp() is slow where it
-	 * underflows */
+	/* the sum is at least one: smaller terms change no digit, and exp() is slow to underflow */
 	if (x <= s->top) {
 		if (!(x < s->top - NO_DIGIT))
 			s->sum += exp(x - s->top);
@@ -270,7 +268,6 @@ static void search_orders_below_two(struct order_search *s, double *order, doubl
 	}
 }
 
-/* Orders between the integers. */
 static void search_real_orders(struct order_search *s, double *order, double *best)
 {
 	double lo, hi, at, e;

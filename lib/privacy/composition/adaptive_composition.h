@@ -165,8 +165,7 @@ DP_MUSTCHECK int dp_selection_init_neg_binomial(double eta, double mean, struct 
 						struct dp_err *err);
 DP_MUSTCHECK int dp_selection_init_poisson(double mean, struct dp_selection *out,
 					   struct dp_err *err);
-/* Draws the number of runs by inversion, within mean x 1e-15 in total variation, from a secret
- * stream. */
+/* Draws the number of runs by inversion, within mean x 1e-15 in total variation. Keep r secret. */
 uint64_t dp_selection_draw(const struct dp_selection *s, struct dp_rng *r);
 /* out[i] = K(orders[i]) of the selection, where k[i] is that of one run, maximised over all
  * settings of the prior. out must not be k.

@@ -54,7 +54,6 @@ struct cgf_table {
 	double order[CGF_ORDERS], sum[CGF_ORDERS]; /* NaN: not computed yet */
 };
 
-/* Fills the block that holds index i. */
 static void cgf_table_fill_block(struct cgf_table *t, size_t i)
 {
 	size_t from = i - i % BLOCK;
@@ -110,7 +109,6 @@ static void cgf_table_init(struct cgf_table *t, const struct composition *compos
 
 /* ---- from items to components ---- */
 
-/* Refuses a mechanism without composition. */
 static int check_component_composable(const struct dp_mechanism *m,
 				      const struct dp_privacy_component *p, struct dp_err *err)
 {
@@ -275,7 +273,6 @@ static void composition_prepare_rdp(struct composition *composition)
 	}
 }
 
-/* Opens the tables that some kinds read loss distributions from. */
 static void composition_open_tables(struct composition *composition)
 {
 	for (size_t i = 0; i < composition->n; i++)
@@ -384,8 +381,7 @@ static bool composition_fits_grid(const struct composition *composition)
 	return true;
 }
 
-/* *out holds the Renyi bound, which may be the smaller one: a spent cell budget, or losses too wide
- * for a grid. */
+/* *out holds the Renyi bound, which can beat a grid with few cells or very large losses. */
 static void composition_pld_epsilon(const struct composition *composition, double delta,
 				    struct dp_epsilon *out)
 {

@@ -87,8 +87,7 @@ static struct renyi_cache_entry *renyi_cache_prepare(struct dp_renyi_cache *m,
 	return t;
 }
 
-/* K of one use. Without replacement, the dominating pair gives the smallest bound where it
- * applies. */
+/* K of one use. Without replacement, the dominating pair's bound is smallest where it applies. */
 static double renyi_component_cgf(const struct dp_privacy_component *p, struct renyi_cache_entry *t,
 				  double order)
 {

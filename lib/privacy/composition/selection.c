@@ -127,8 +127,7 @@ uint64_t dp_selection_draw(const struct dp_selection *s, struct dp_rng *r)
 
 /* ---- its cost ---- */
 
-/* (1 + eta) min over b of [(1 - 1/b) e(b) + ln(1/gamma) / b], with (1 - 1/b) e(b) = K(b) / b, b >=
- * 1. */
+/* (1 + eta) min over b >= 1 of [(1 - 1/b) e(b) + ln(1/gamma) / b]; (1 - 1/b) e(b) = K(b) / b. */
 static double selection_surcharge(const struct dp_selection *s, const double *orders,
 				  const double *k, size_t n)
 {

@@ -133,7 +133,6 @@ bool dp__external_process_reap(struct dp__external_process *p, bool wait)
 
 /* ---- output ---- */
 
-/* Keeps the end of its stderr. */
 static void external_read_stderr(struct dp__external_process *p)
 {
 	char chunk[CHUNK];

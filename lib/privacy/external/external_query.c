@@ -132,7 +132,6 @@ static int external_fail_cancelled(struct dp_err *err)
 	return dp_fail(err, DP_E_INTERRUPTED, "the question to the oracle was given up");
 }
 
-/* The words of its command, as far as they fit. */
 static void external_command_text(const struct dp_external_accountants *p, size_t objective,
 				  char out[COMMAND_TEXT_SIZE])
 {

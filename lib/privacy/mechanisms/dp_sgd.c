@@ -178,7 +178,6 @@ static bool sgd_monotone_range(const double *v, const struct dp_privacy_key *k, 
 	return true;
 }
 
-/* The share of the records in a lot. */
 static double sgd_sampling_rate(const double *v)
 {
 	return isnan(v[SAMPLE_RATE]) ? v[LOT] / v[RECORDS] : v[SAMPLE_RATE];

@@ -72,7 +72,7 @@ static const struct dp_privacy_key keys[] = {
 	[GROUP] = DP__KEY_GROUP(0x1p53),
 };
 
-/* The width of the range of losses, rounded up. */
+/* Rounded up. */
 static double exponential_range_width(const double *v)
 {
 	double moved = (v[SCORES] == MONOTONIC ? 1 : 2) * v[SENSITIVITY] * v[GROUP];

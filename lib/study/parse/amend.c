@@ -83,7 +83,6 @@ static void *amend_section_struct(struct dp_study *s, enum dp__section section)
 	}
 }
 
-/* Parses the value with the reader of the file. */
 static int amend_parse_value(struct dp_study *s, const struct dp__key *k, const char *value,
 			     void *to, struct dp_err *err)
 {

@@ -17,7 +17,6 @@ struct canonical_form {
 	struct dp_buf path, value;
 };
 
-/* Adds m->value at m->path. */
 static void canonical_put(struct canonical_form *m)
 {
 	json_object_set_new_nocheck(m->texts, dp_buf_text(&m->path),
@@ -175,7 +174,7 @@ static bool is_zero_text(const char *text)
 	return strcmp(text, "0") == 0 || strcmp(text, "0s") == 0;
 }
 
-/* The rows of a section that are single values. `name` as in canonical_set_path(). */
+/* Only rows that are single values. `name` as in canonical_set_path(). */
 static void canonical_put_section(struct canonical_form *m, enum dp__section section,
 				  const void *base, const char *name)
 {

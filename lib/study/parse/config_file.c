@@ -73,7 +73,6 @@ static size_t config_error_position(const struct dp__node *v, const char *senten
 	return v->pos;
 }
 
-/* An option whose value is a list or map. */
 static void config_set_tree(struct dp__study_parser *r, const struct dp__node *v,
 			    dp_config_set_fn *set_tree, void *arg)
 {

@@ -24,7 +24,6 @@ struct preflight_command {
 	size_t pos;
 };
 
-/* The check of one study's commands. */
 struct preflight {
 	struct dp__study_parser parser; /* receives the warnings */
 	const char *dir, *program_dir;

@@ -5,7 +5,7 @@ import os
 import signal
 import unittest
 
-from harness import Refused, Case, trainers_below, unhurried, wait_for
+from harness import Case, Refused, trainers_below, unhurried, wait_for
 
 STOPS = """
 if request["attempt"] == 0:

@@ -6,6 +6,7 @@
 #include "base/program.h"
 #include "base/rng.h"
 #include "daemon/core/argv.h"
+#include "daemon/core/background_job.h"
 #include "study/accounting.h"
 #include "study/metric_release.h"
 #include "study/seeds.h"
@@ -234,6 +235,24 @@ static int launch_remove_old_lease(const struct job *j, struct dp_err *err)
 	return code;
 }
 
+/* Moves what is in the way of the attempt's directory to the trash. It may be large, so a worker
+ * thread removes it. */
+static int launch_discard_directory(const struct job *j, struct dp_err *err)
+{
+	char *trash = dp_path_join(j->daemon->paths.state_dir, "trash");
+	char *place = dp_path_join(trash, "attempt-XXXXXX");
+	int code = dp_mkdirs(trash, 0700, err);
+
+	free(trash);
+	if (code == DP_OK && (!mkdtemp(place) || rename(j->directory, place) != 0))
+		code = dp_fail_errno(err, errno, "cannot move %s away", j->directory);
+	if (code == DP_OK)
+		remove_tree_in_background(j->daemon, place);
+	else
+		free(place);
+	return code;
+}
+
 /* Makes an empty directory: files of an earlier attempt of the same name must not count. */
 static int launch_make_directory(const struct job *j, struct dp_err *err)
 {
@@ -247,7 +266,7 @@ static int launch_make_directory(const struct job *j, struct dp_err *err)
 		return code;
 	if (mkdir(j->directory, 0755) == 0)
 		return DP_OK;
-	code = errno == EEXIST ? dp_remove_tree(j->directory, err) : DP_OK;
+	code = errno == EEXIST ? launch_discard_directory(j, err) : DP_OK;
 	if (code == DP_OK && mkdir(j->directory, 0755) != 0)
 		code = dp_fail_errno(err, errno, "cannot create the folder %s", j->directory);
 	return code;

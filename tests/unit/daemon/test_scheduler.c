@@ -16,7 +16,9 @@
 #include "daemon/studies/scheduler.h"
 #include "study/accounting.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The attempt that runs now of a trial; fails if none does. */
 static struct fake_job *running(uint32_t trial)
@@ -721,6 +723,31 @@ static void a_trainer_found_while_stopping(void **s)
 	FAKE_UNTIL(fake_jobs[0].cancelled);
 }
 
+/* What is in the way of an attempt may be large: the loop moves it away and does not delete it. */
+static void an_old_directory_is_not_deleted_on_the_loop(void **s)
+{
+	char path[400], link[64], target[400] = "";
+	int fd;
+
+	(void)s;
+	fake_submit("a", ", retries: 1", "method: random, evaluations: 2");
+	FAKE_UNTIL(fake_running() == 1);
+	snprintf(path, sizeof path, "%s/studies/a/trials/0/1", fake_dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	fd = open(path, O_RDONLY | O_DIRECTORY);
+	assert_true(fd >= 0);
+	assert_int_equal(mkdirat(fd, "stale", 0700), 0);
+	fake_end(running(0), NULL, "{\"signal\":9}");
+	FAKE_UNTIL(fake_running() == 1 && running(0)->attempt == 1);
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	assert_true(readlink(link, target, sizeof target - 1) > 0);
+	assert_non_null(strstr(target, "/trash/attempt-"));
+	close(fd);
+	strcat(path, "/stale");
+	assert_int_equal(access(path, F_OK), -1);
+	FAKE_UNTIL(fake_d.n_background_jobs == 0);
+}
+
 /* What names the result of a private selection is made once its end is on the disk, like all that
  * can be seen from outside. */
 static void the_link_of_a_selection_waits_for_its_records(void **s)
@@ -762,6 +789,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(a_study_runs_to_its_end),
 		CASE(the_link_of_a_selection_waits_for_its_records),
+		CASE(an_old_directory_is_not_deleted_on_the_loop),
 		CASE(epsilon_is_known_before_the_training),
 		CASE(slots_and_priorities),
 		CASE(slots_have_numbers),

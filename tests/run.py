@@ -31,7 +31,7 @@ FLAKY = "(passed only alone)"
 
 # Unit programs whose subjects are memory and parsing; not those that repeat one thing for minutes.
 VALGRIND = (
-    "test_alloc", "test_base", "test_configuration", "test_control_protocol",
+    "test_base", "test_configuration", "test_control_protocol",
     "test_dataset_cache", "test_dataset_files", "test_dataset_formats", "test_datasets",
     "test_event_codec", "test_linear", "test_lots", "test_max_cost", "test_max_time",
     "test_mlp", "test_mlp_kernels", "test_mlp_streams", "test_output_perturbation",

@@ -1,7 +1,7 @@
 /* fuzz_request.c - any request to the web server: method, address, headers and body, a
  * line each. Nothing is admitted that should not be, answers are whole, and neither what
  * is asked nor what a trainer wrote becomes markup or leaves its JSON. */
-#include "fake_asked.h"
+#include "tests/unit/support/fake_asked.h"
 #include "reports/plot/plot.h"
 #include "serve/html_page.h"
 

@@ -1,5 +1,5 @@
 /* requests_control.c - transitions: pause, resume, stop, delete, retry, cancel, enqueue. policy.h
- * decides what is allowed and what is journaled. */
+ * decides whether it may happen and which events are journaled. */
 #include "daemon/api/requests.h"
 
 #include "base/json.h"

@@ -164,17 +164,25 @@ int dp_policy_amend(const struct dp_study_state *s, const struct dp_ev_study_ame
 	return DP_OK;
 }
 
+/* A trial that a user may retry or cancel: those of a private selection are hidden. */
+static int find_search_trial(const struct dp_study_state *s, uint32_t trial, struct dp_trial **t,
+			     struct dp_err *err)
+{
+	if (check_not_selection(s, err) != DP_OK)
+		return DP_E_INVALID;
+	return dp_policy_find_trial(s, trial, t, err) == DP_OK ? DP_OK : DP_E_NOT_FOUND;
+}
+
 int dp_policy_retry(const struct dp_study_state *s, uint32_t trial,
 		    struct dp_transition_events *out, struct dp_err *err)
 {
 	char name[DP_TRIAL_NAME_LEN];
 	struct dp_trial *t;
+	int code = find_search_trial(s, trial, &t, err);
 
 	out->count = 0;
-	if (check_not_selection(s, err) != DP_OK)
-		return DP_E_INVALID;
-	if (dp_policy_find_trial(s, trial, &t, err) != DP_OK)
-		return DP_E_NOT_FOUND;
+	if (code != DP_OK)
+		return code;
 
 	if (t->status != DP_TRIAL_FAILED && t->status != DP_TRIAL_CANCELLED)
 		return dp_fail(err, DP_E_INVALID,
@@ -240,12 +248,11 @@ int dp_policy_cancel(const struct dp_study_state *s, uint32_t trial,
 {
 	char name[DP_TRIAL_NAME_LEN];
 	struct dp_trial *t;
+	int code = find_search_trial(s, trial, &t, err);
 
 	out->count = 0;
-	if (check_not_selection(s, err) != DP_OK)
-		return DP_E_INVALID;
-	if (dp_policy_find_trial(s, trial, &t, err) != DP_OK)
-		return DP_E_NOT_FOUND;
+	if (code != DP_OK)
+		return code;
 
 	if (t->status >= DP_TRIAL_OK)
 		return dp_fail(err, DP_E_INVALID, "trial %s has ended: it is %s",

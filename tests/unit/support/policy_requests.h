@@ -9,7 +9,7 @@ enum policy_request {
 	REQUEST_PAUSE,
 	REQUEST_RESUME,
 	REQUEST_STOP,
-	REQUEST_AMEND, /* to so many evaluations */
+	REQUEST_AMEND, /* to this number of evaluations */
 	REQUEST_RETRY,
 	REQUEST_RETRY_FAILED, /* from the trial on, which becomes the next one; 0: no more */
 	REQUEST_CANCEL,

@@ -1,4 +1,4 @@
-/* test_exit_advice.c - what people who write their first trainer are told beside the class of
+/* test_exit_advice.c - the advice for authors of a first trainer that is shown with the class of
  * its end. */
 #include "protocol/trainer/trainer_protocol.h"
 

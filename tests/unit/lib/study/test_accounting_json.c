@@ -1,4 +1,4 @@
-/* test_accounting_json.c - what a trainer is told of the accounting: every mechanism with all
+/* test_accounting_json.c - the accounting in the request of a trainer: every mechanism with all
  * of its values, and the same epsilon for whoever asks with them. */
 #include <setjmp.h>
 #include <stdarg.h>
